@@ -1,0 +1,169 @@
+//! The registry of diagnostic codes. A code never changes its meaning; each has a page in `docs/diagnostics`.
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $name:ident = $text:literal,)+) => {
+        /// A stable identifier of a kind of finding or failure.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $($(#[doc = $doc])+ $name,)+ }
+
+        impl Code {
+            /// Every code, in the order of the registry.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// The code as written in messages and JSON: `family/name`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $text,)+ }
+            }
+
+            /// One line on what the code means.
+            pub fn summary(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc),+).trim(),)+ }
+            }
+
+            /// The page shown by `toolctl explain`, in Markdown.
+            pub const fn page(self) -> &'static str {
+                match self {
+                    $(Self::$name => include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/diagnostics/", $text, ".md")),)+
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A file is not valid YAML.
+    SourceYaml = "source/yaml",
+    /// A file or an argument document is not valid JSON.
+    SourceJson = "source/json",
+    /// A key stands twice in one mapping.
+    SourceDuplicateKey = "source/duplicate-key",
+    /// A file is too large, too deep or expands to too much.
+    SourceTooLarge = "source/too-large",
+    /// A file cannot be read.
+    SourceUnreadable = "source/unreadable",
+    /// A file could have been changed by somebody else.
+    SourceUnsafeOwner = "source/unsafe-owner",
+    /// A value has the wrong type.
+    SourceWrongType = "source/wrong-type",
+    /// A value is of the right type but not one that is accepted here.
+    SourceBadValue = "source/bad-value",
+    /// A key that is needed is missing.
+    SourceMissingKey = "source/missing-key",
+    /// A key is not known here.
+    SourceUnknownKey = "source/unknown-key",
+    /// A tool's name is not `[A-Za-z0-9_-]{1,64}` or not the stem of its file.
+    ManifestBadName = "manifest/bad-name",
+    /// A tool's `parameters` or `outputSchema` is not a usable JSON Schema.
+    ManifestBadSchema = "manifest/bad-schema",
+    /// A placeholder in a tool's command cannot be filled in.
+    ManifestBadTemplate = "manifest/bad-template",
+    /// A placeholder stands inside text that a shell or an interpreter parses.
+    ManifestShellTemplate = "manifest/shell-template",
+    /// An input example does not satisfy the tool's own schema.
+    ManifestBadExample = "manifest/bad-example",
+    /// A tool asks for a feature that this version does not carry out.
+    ManifestUnsupported = "manifest/unsupported",
+    /// A schema uses a `format` that is not checked.
+    ManifestUnknownFormat = "manifest/unknown-format",
+    /// Two manifests define one tool name.
+    ManifestDuplicateTool = "manifest/duplicate-tool",
+    /// A rule speaks of a tool that no manifest defines.
+    PolicyUnknownTool = "policy/unknown-tool",
+    /// A condition speaks of an argument that the tool's schema does not have.
+    PolicyUnknownArgument = "policy/unknown-argument",
+    /// An operator does not fit the type that the schema gives.
+    PolicyTypeMismatch = "policy/type-mismatch",
+    /// A condition uses an operator that does not exist.
+    PolicyUnknownOperator = "policy/unknown-operator",
+    /// A `${vars.…}` or `{…}` reference names nothing.
+    PolicyUnknownVariable = "policy/unknown-variable",
+    /// A glob or regular expression cannot be compiled.
+    PolicyBadPattern = "policy/bad-pattern",
+    /// Two rules have one id.
+    PolicyDuplicateRule = "policy/duplicate-rule",
+    /// A grant has no condition and does not say `always: true`.
+    PolicyEmptyWhen = "policy/empty-when",
+    /// A reason refers to something that a reason cannot show.
+    PolicyBadReason = "policy/bad-reason",
+    /// An effect is not one of read, write, execute, external, unknown.
+    PolicyBadEffect = "policy/bad-effect",
+    /// A key does not go with the role of its file.
+    PolicyBadRole = "policy/bad-role",
+    /// A rule's own `match` or `notMatch` example does not hold.
+    PolicyExampleFailed = "policy/example-failed",
+    /// A policy uses a feature that this version does not carry out.
+    PolicyUnsupported = "policy/unsupported",
+    /// A rule, or the default, denies the call.
+    PolicyDenied = "policy/denied",
+    /// A rule could not be evaluated, so the call is denied.
+    PolicyError = "policy/error",
+    /// Plan mode denies the effect of this call.
+    PolicyPlanMode = "policy/plan-mode",
+    /// The call would write to files that control toolctl.
+    PolicyControlFiles = "policy/control-files",
+    /// The arguments are not one JSON object.
+    CallNotJson = "call/not-json",
+    /// An object in the arguments has a key twice.
+    CallDuplicateKey = "call/duplicate-key",
+    /// A number in the arguments cannot be kept exactly.
+    CallNumberRange = "call/number-range",
+    /// The arguments are larger or deeper than allowed.
+    CallTooLarge = "call/too-large",
+    /// The arguments do not satisfy the tool's schema.
+    CallSchema = "call/schema",
+    /// An `-a` flag cannot be turned into an argument.
+    CallBadFlag = "call/bad-flag",
+    /// An argument declared as a path or URI has no canonical form.
+    CallBadPath = "call/bad-path",
+    /// There is no tool of that name.
+    CallUnknownTool = "call/unknown-tool",
+    /// A setting has a value that is not allowed in its place.
+    ConfigBadSetting = "config/bad-setting",
+    /// The project has not been trusted by you.
+    ConfigNeedsTrust = "config/needs-trust",
+    /// The workspace may not be this folder.
+    ConfigWorkspace = "config/workspace",
+    /// A `TOOLCTL_` variable is not known.
+    ConfigEnvironment = "config/environment",
+    /// The call needs an approval and there is nobody to ask.
+    ApprovalRequired = "approval/required",
+    /// A person refused the call.
+    ApprovalRefused = "approval/refused",
+    /// Nobody answered in time.
+    ApprovalTimeout = "approval/timeout",
+    /// The tool's program, or the interpreter of its script, is not there.
+    RunProgramMissing = "run/program-missing",
+    /// The tool ended with a failure of its own.
+    RunToolFailed = "run/tool-failed",
+    /// The tool was ended by a signal.
+    RunSignal = "run/signal",
+    /// The tool ran longer than its timeout.
+    RunTimeout = "run/timeout",
+    /// The tool was ended by one of its limits.
+    RunLimit = "run/limit",
+    /// The tool's result is not what its manifest promises.
+    RunBadResult = "run/bad-result",
+    /// The tool created a file that would control toolctl or later programs.
+    RunControlFileCreated = "run/control-file-created",
+    /// The sandbox that the call needs cannot be enforced here; nothing ran.
+    SandboxUnavailable = "sandbox/unavailable",
+    /// The tool's sandbox asks for something that cannot be given.
+    SandboxBadRequest = "sandbox/bad-request",
+    /// toolctl itself failed.
+    InternalError = "internal/error",
+    /// The output could not be written.
+    OutputError = "output/error",
+    /// The call was interrupted.
+    Interrupted = "internal/interrupted",
+    /// The command line is not understood.
+    UsageError = "usage/error",
+    /// The command selected nothing.
+    NothingToDo = "usage/nothing-to-do",
+}
+
+impl Code {
+    /// The code with this text.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == text)
+    }
+}
