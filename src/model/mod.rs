@@ -2,10 +2,12 @@
 
 mod context;
 mod effect;
+mod layer;
 mod sandbox;
 
 pub use context::{Context, RunMode};
 pub use effect::{Effect, EffectSet};
+pub use layer::Layer;
 pub use sandbox::{
     AllowFs, AllowNetwork, EnvRequest, HostPort, RequiredLayer, RunAs, SandboxConfig, SandboxSetting,
 };
