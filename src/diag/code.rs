@@ -65,6 +65,8 @@ codes! {
     ManifestUnsupported = "manifest/unsupported",
     /// A schema uses a `format` that is not checked.
     ManifestUnknownFormat = "manifest/unknown-format",
+    /// A manifest is valid and still probably not what was meant.
+    ManifestSuspicious = "manifest/suspicious",
     /// Two manifests define one tool name.
     ManifestDuplicateTool = "manifest/duplicate-tool",
     /// A rule speaks of a tool that no manifest defines.
@@ -115,6 +117,8 @@ codes! {
     CallBadFlag = "call/bad-flag",
     /// An argument declared as a path or URI has no canonical form.
     CallBadPath = "call/bad-path",
+    /// A value cannot be handed to the tool's program as it is.
+    CallUnsafeArgument = "call/unsafe-argument",
     /// There is no tool of that name.
     CallUnknownTool = "call/unknown-tool",
     /// A setting has a value that is not allowed in its place.

@@ -4,6 +4,7 @@ use crate::model::SandboxSetting;
 use crate::source::Node;
 use crate::text::Span;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ pub struct Tool {
     pub idempotent: bool,
     /// `sandbox:`; `None` is the project's.
     pub sandbox: Option<SandboxSetting>,
-    /// `requiresApproval`: a boolean, or `Some(Err(node))` whose `when` the policy module reads.
+    /// `requiresApproval`: a boolean, or a mapping whose `when` the policy module reads.
     pub requires_approval: Option<RequiresApproval>,
     /// `cache.ttl`.
     pub cache_ttl: Option<Duration>,
@@ -62,6 +63,8 @@ pub struct Tool {
     pub dir: Option<PathBuf>,
     /// The place of the name in the manifest.
     pub name_span: Option<Span>,
+    /// The place of each key of the manifest, so that a later stage can point at what it refuses.
+    pub key_spans: BTreeMap<String, Span>,
     /// SHA-256 of the manifest's bytes, or of the embedded definition, as `sha256:…`.
     pub digest: String,
 }
