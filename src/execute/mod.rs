@@ -6,4 +6,4 @@ mod quarantine;
 mod run;
 
 pub use outcome::{Outcome, OutcomeKind};
-pub use run::{ExecuteError, run};
+pub use run::run;
