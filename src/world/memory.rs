@@ -23,6 +23,8 @@ pub struct MemoryWorld {
     cwd: PathBuf,
     now: SystemTime,
     uid: u32,
+    owners: BTreeMap<PathBuf, (u32, u32)>,
+    modes: BTreeMap<PathBuf, u32>,
 }
 
 impl Default for MemoryWorld {
@@ -40,6 +42,8 @@ impl MemoryWorld {
             env: BTreeMap::new(),
             now: SystemTime::UNIX_EPOCH,
             uid: 1000,
+            owners: BTreeMap::new(),
+            modes: BTreeMap::new(),
             cwd: cwd.clone(),
         };
         world.put(&cwd, Thing::Dir);
@@ -76,6 +80,20 @@ impl MemoryWorld {
     #[must_use]
     pub fn with_link(self, path: impl AsRef<Path>, target: impl Into<PathBuf>) -> Self {
         self.put(path.as_ref(), Thing::Link(target.into()));
+        self
+    }
+
+    /// Sets the owner and the group of a path; otherwise both are those of the one user.
+    #[must_use]
+    pub fn with_owner(mut self, path: impl Into<PathBuf>, uid: u32, gid: u32) -> Self {
+        self.owners.insert(path.into(), (uid, gid));
+        self
+    }
+
+    /// Sets the permission bits of a path; otherwise they are 0644 for a file and 0755 for a folder.
+    #[must_use]
+    pub fn with_mode(mut self, path: impl Into<PathBuf>, mode: u32) -> Self {
+        self.modes.insert(path.into(), mode);
         self
     }
 
@@ -143,7 +161,9 @@ impl MemoryWorld {
             Thing::Dir => (FileKind::Dir, 0, 0o755),
             Thing::Link(target) => (FileKind::Symlink, target.as_os_str().len() as u64, 0o777),
         };
-        Ok(Stat { kind, len, mode, uid: self.uid, gid: self.uid, dev: 1, ino: at + 2 })
+        let mode = self.modes.get(path).copied().unwrap_or(mode);
+        let (uid, gid) = self.owners.get(path).copied().unwrap_or((self.uid, self.uid));
+        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino: at + 2 })
     }
 }
 
@@ -216,12 +236,12 @@ impl World for MemoryWorld {
     }
 
     fn account(&self, uid: u32) -> Option<Account> {
-        (uid == self.uid).then(|| Account {
-            name: "user".to_owned(),
-            uid,
-            gid: uid,
-            home: PathBuf::from("/home/user"),
-        })
+        let (name, home) = match uid {
+            0 => ("root", "/root"),
+            uid if uid == self.uid => ("user", "/home/user"),
+            _ => return None,
+        };
+        Some(Account { name: name.to_owned(), uid, gid: uid, home: PathBuf::from(home) })
     }
 }
 
