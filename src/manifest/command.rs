@@ -19,12 +19,12 @@ impl TemplateReader<'_> {
             decoder.bad_value(node.span, "`command` is empty", "name a program");
             return None;
         };
-        self.program(decoder, first);
+        Self::program(decoder, first);
         self.elements(decoder, items, true)
     }
 
     /// The program is the manifest's choice alone.
-    fn program(self, decoder: &mut Decoder, node: &Node) {
+    fn program(decoder: &mut Decoder, node: &Node) {
         let NodeKind::String(text) = &node.kind else { return };
         let Ok(template) = Template::parse(text, Some(node.span)) else { return };
         let fixed =

@@ -36,12 +36,12 @@ pub fn decode(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option<
 pub fn decode_compiled(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option<(Tool, Schema)> {
     // A decoder of its own: `decoder` may hold errors of other files.
     let mut own = Decoder::new();
-    let decoded = decode_tool(&mut own, node, origin);
+    let tool = decode_tool(&mut own, node, origin);
     let failed = own.has_errors();
     for diagnostic in own.into_diagnostics() {
         decoder.report(diagnostic);
     }
-    decoded.filter(|_| !failed)
+    tool.filter(|_| !failed)
 }
 
 fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option<(Tool, Schema)> {
@@ -53,7 +53,7 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
     let schema =
         parameters_node.zip(parameters.as_ref()).and_then(|(n, v)| compile_parameters(decoder, v, n));
     let properties =
-        parameters.as_ref().filter(|value| value.is_object()).map(|value| Properties::new(value));
+        parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
     let templates = TemplateReader { properties };
     let exec = decode_exec(decoder, &mut map, templates);
     let sandbox_node = map.optional("sandbox");
@@ -262,7 +262,7 @@ fn decode_retry(decoder: &mut Decoder, node: &Node) -> Option<Retry> {
     let backoff = map.optional("backoffMs").map_or(Some(Duration::from_secs(1)), |n| {
         decoder.integer(n, "`backoffMs`", 0..=3_600_000).map(Duration::from_millis)
     });
-    let deadline = map.optional("deadlineMs").map_or(Some(Duration::from_mins(5)), |n| {
+    let deadline = map.optional("deadlineMs").map_or(Some(Duration::from_secs(300)), |n| {
         decoder.integer(n, "`deadlineMs`", 1..=86_400_000).map(Duration::from_millis)
     });
     map.finish(decoder);

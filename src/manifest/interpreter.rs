@@ -382,7 +382,7 @@ fn script_operand(name: &str, rest: &[Element], script: &Script, hits: &mut Vec<
             // `-ne CODE`: a cluster that ends in the letter of a code option.
             let ends = |flag: &&str| flag.len() == 2 && head.ends_with(flag.trim_start_matches('-'));
             let cluster = !head.starts_with("--") && !script.value.contains(&short);
-            if cluster && script.code.iter().any(|flag| ends(&flag)) {
+            if cluster && script.code.iter().any(ends) {
                 given = true;
                 if let Some(code) = rest.next() {
                     push(code, name, "code", hits);

@@ -25,8 +25,8 @@ fn tool(command: &Value, more: &Value) -> Tool {
 fn filled(tool: &Tool, args: &Value) -> Result<Vec<String>, FillError> {
     let ctx = Context { user_id: Some("-u".to_owned()), run_id: Some("r1".to_owned()), ..Context::default() };
     let env = FillEnv { workspace: Path::new("/ws"), tool_dir: Some(Path::new("/ws/tools.d")), ctx: &ctx };
-    let argv = fill_command(tool, args.as_object().unwrap(), &env)?;
-    Ok(argv.into_iter().map(|element| element.into_string().unwrap()).collect())
+    let elements = fill_command(tool, args.as_object().unwrap(), &env)?;
+    Ok(elements.into_iter().map(|element| element.into_string().unwrap()).collect())
 }
 
 #[test]
