@@ -1,1 +1,15 @@
-//! gate
+//! The gate: approval requests, the prompt, and the one maker of [`AuthorizedCall`].
+//!
+//! An `ask` needs an [`Approval`] of exactly the digest of what would run; only a [`prompt`] that read a person's
+//! answer makes one. An [`AuthorizedCall`] has private fields, is neither `Clone` nor `Deserialize`, and is consumed
+//! by its execution.
+
+mod approval;
+mod authorized;
+mod prompt;
+mod request;
+
+pub use approval::{Approval, Strength};
+pub use authorized::{AuthorizedCall, Authorized, GateError, authorize};
+pub use prompt::{Answered, PromptError, ask};
+pub use request::{ApprovalRequest, Detail, request};

@@ -1,0 +1,108 @@
+//! The approval prompt on the terminal device.
+//!
+//! It shows all that will run, takes one line in the terminal's own line mode, has a deadline, ignores what was typed
+//! before it appeared, and reads everything but the one word as no. Nothing of the terminal's settings is changed, so
+//! there is nothing to restore when a signal ends it.
+
+use super::{Approval, ApprovalRequest, Strength};
+use crate::term::tty::{Answer, NoTty, Tty};
+use crate::term::Text;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How a person answered.
+#[derive(Debug)]
+pub enum Answered {
+    /// Yes.
+    Approved(Approval),
+    /// No: another word, an empty line or end of file.
+    Refused,
+    /// Nothing until the deadline.
+    TimedOut,
+}
+
+/// Why nobody could be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// There is no terminal, or it is not ours to use now.
+    #[error("there is no terminal to ask on: {0}")]
+    NoTerminal(#[from] NoTty),
+    /// The terminal failed while it was used.
+    #[error("the terminal failed: {0}")]
+    Terminal(#[from] io::Error),
+}
+
+/// Asks on `/dev/tty`, whatever stdin and stdout are.
+///
+/// # Errors
+/// [`PromptError::NoTerminal`] if there is nobody to ask; a terminal that fails half-way is an error too, never a yes.
+pub fn ask(request: &ApprovalRequest, timeout: Duration) -> Result<Answered, PromptError> {
+    let mut tty = Tty::open()?;
+    ask_on(&mut tty, request, timeout)
+}
+
+fn ask_on(tty: &mut Tty, request: &ApprovalRequest, timeout: Duration) -> Result<Answered, PromptError> {
+    let deadline = Instant::now() + timeout;
+    tty.write(&draw(request, false, tty.width(), timeout))?;
+    tty.flush_input()?;
+    loop {
+        let answer = match tty.read_line(deadline)? {
+            Answer::Line(line) => line,
+            Answer::Eof => {
+                tty.write(&Text::new().plain("\n").plain("no answer: refused\n"))?;
+                return Ok(Answered::Refused);
+            }
+            Answer::Timeout => {
+                tty.write(&Text::new().plain("\n").plain("nobody answered in time: refused\n"))?;
+                return Ok(Answered::TimedOut);
+            }
+        };
+        if answer == "all" && has_cut(request) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            tty.write(&draw(request, true, tty.width(), left))?;
+            tty.flush_input()?;
+            continue;
+        }
+        if answer == request.word() {
+            tty.write(&Text::new().plain("approved\n"))?;
+            return Ok(Answered::Approved(Approval {
+                digest: request.approval_digest.clone(),
+                request_id: request.request_id.clone(),
+                decided_by: "terminal".to_owned(),
+                strength: Strength::SameUser,
+            }));
+        }
+        tty.write(&Text::new().plain("refused\n"))?;
+        return Ok(Answered::Refused);
+    }
+}
+
+fn has_cut(request: &ApprovalRequest) -> bool {
+    request.details.iter().any(|detail| detail.view(false).1 > 0)
+}
+
+/// The whole prompt, the question included.
+fn draw(request: &ApprovalRequest, all: bool, width: usize, left: Duration) -> Text {
+    let mut text = Text::new().plain("\n── approval needed ");
+    for _ in 19..width.clamp(40, 78) {
+        text = text.plain("─");
+    }
+    text = text.plain("\n");
+    for detail in &request.details {
+        let (shown, cut) = detail.view(all);
+        text = text.label(detail.label).visible(&shown).plain("\n");
+        if cut > 0 {
+            text = text.label("").plain("! ").number(cut).plain(" more characters are not shown; type `all` to see them\n");
+        }
+        if detail.hidden > 0 {
+            text = text.label("").plain("! ").number(detail.hidden);
+            text = text.plain(if detail.hidden == 1 {
+                " hidden character is shown as an escape\n"
+            } else {
+                " hidden characters are shown as escapes\n"
+            });
+        }
+    }
+    text = text.label("digest").visible(&request.approval_digest).plain("   ").number(left.as_secs().try_into().unwrap_or(0));
+    text.plain(" s left\n\nType `").visible(request.word()).plain("` to run it once; anything else refuses: ")
+}
