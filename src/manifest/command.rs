@@ -19,18 +19,16 @@ impl TemplateReader<'_> {
             decoder.bad_value(node.span, "`command` is empty", "name a program");
             return None;
         };
-        self.program(decoder, first);
+        Self::program(decoder, first);
         self.elements(decoder, items, true)
     }
 
     /// The program is the manifest's choice alone.
-    fn program(self, decoder: &mut Decoder, node: &Node) {
+    fn program(decoder: &mut Decoder, node: &Node) {
         let NodeKind::String(text) = &node.kind else { return };
         let Ok(template) = Template::parse(text, Some(node.span)) else { return };
-        let fixed = template
-            .parts
-            .iter()
-            .all(|part| matches!(part, TemplatePart::Text(_) | TemplatePart::ToolDir));
+        let fixed =
+            template.parts.iter().all(|part| matches!(part, TemplatePart::Text(_) | TemplatePart::ToolDir));
         if !fixed {
             bad_template(
                 decoder,
@@ -167,7 +165,8 @@ impl TemplateReader<'_> {
             return None;
         };
         if decoder.count() == before && self.properties.is_some_and(|p| !p.is_only(arg, "string")) {
-            let message = format!("argument `{}` goes to stdin and must be declared as a string", escape(arg));
+            let message =
+                format!("argument `{}` goes to stdin and must be declared as a string", escape(arg));
             bad_template(decoder, node.span, &message, "not `type: string`", "use `stdin: args` for JSON");
         }
         Some(StdinSource::Arg(arg.to_owned()))
@@ -231,6 +230,5 @@ impl TemplateReader<'_> {
 }
 
 fn bad_template(decoder: &mut Decoder, span: Span, message: &str, remark: &str, help: &str) {
-    decoder
-        .report(Diagnostic::error(Code::ManifestBadTemplate, message).at(span, remark).help(help));
+    decoder.report(Diagnostic::error(Code::ManifestBadTemplate, message).at(span, remark).help(help));
 }

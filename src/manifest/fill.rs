@@ -9,7 +9,6 @@
 //!   option or a file of arguments. It may after a literal `--` if the manifest says `endOfOptions: true`, and where every
 //!   argument in front of and at that character is named in `allowLeadingDash`.
 
-
 use super::tool::{ArgvElement, Exec, Template, TemplatePart, Tool};
 use crate::canon::canonical_number;
 use crate::diag::{Code, Diagnostic};
@@ -60,7 +59,9 @@ pub enum FillError {
         span: Option<Span>,
     },
     /// The program would take a value for an option.
-    #[error("{what} starts with `{first}`, which the program would take for an option or a file name: {text}")]
+    #[error(
+        "{what} starts with `{first}`, which the program would take for an option or a file name: {text}"
+    )]
     LeadingDash {
         /// The argument or context field.
         what: Escaped,
@@ -308,8 +309,7 @@ fn fill_parts(
                 None
             }
             TemplatePart::Arg(name) => {
-                let value =
-                    args.get(name).ok_or_else(|| FillError::Missing { arg: escape(name), span })?;
+                let value = args.get(name).ok_or_else(|| FillError::Missing { arg: escape(name), span })?;
                 filled.text.push(value_text(name, value, span)?);
                 Some(Origin::Arg(name.clone()))
             }
@@ -332,9 +332,11 @@ fn value_text(arg: &str, value: &Value, span: Option<Span>) -> Result<String, Fi
         Value::Array(_) => refuse("a list"),
         Value::Object(_) => refuse("an object"),
         Value::Bool(value) => Ok(value.to_string()),
-        Value::Number(number) => {
-            canonical_number(number).ok_or_else(|| FillError::NotText { arg: escape(arg), kind: "a number out of range", span })
-        }
+        Value::Number(number) => canonical_number(number).ok_or_else(|| FillError::NotText {
+            arg: escape(arg),
+            kind: "a number out of range",
+            span,
+        }),
         Value::String(text) if text.contains('\0') => {
             Err(FillError::Nul { what: escape(&format!("argument `{arg}`")), span })
         }

@@ -43,9 +43,8 @@ impl Template {
                 literal.push('}');
                 rest = after;
             } else if let Some(after) = tail.strip_prefix('{') {
-                let (name, after) = after
-                    .split_once('}')
-                    .ok_or_else(|| TemplateError::new("a `{` is not closed", BRACES))?;
+                let (name, after) =
+                    after.split_once('}').ok_or_else(|| TemplateError::new("a `{` is not closed", BRACES))?;
                 let part = parse_placeholder(name)?;
                 if !literal.is_empty() {
                     parts.push(TemplatePart::Text(std::mem::take(&mut literal)));
@@ -152,9 +151,19 @@ mod tests {
 
     #[test]
     fn refuses_what_it_does_not_know() {
-        for source in
-            ["{", "}", "{args.x", "{}", "{args.}", "{args}", "{x}", "{ctx.runid}", "{env.HOME}", "a}b", "{print}"]
-        {
+        for source in [
+            "{",
+            "}",
+            "{args.x",
+            "{}",
+            "{args.}",
+            "{args}",
+            "{x}",
+            "{ctx.runid}",
+            "{env.HOME}",
+            "a}b",
+            "{print}",
+        ] {
             assert!(Template::parse(source, None).is_err(), "{source}");
         }
         assert_eq!(Template::parse("{ctx.runid}", None).unwrap_err().help, "did you mean `{ctx.runId}`?");
