@@ -144,10 +144,7 @@ fn property_schemas<'a>(schema: &'a Map<String, Value>, key: &str) -> Vec<&'a Va
     let declared = schema.get("properties").and_then(|properties| properties.get(key));
     let mut found: Vec<&Value> = declared.into_iter().collect();
     if let Some(Value::Object(patterns)) = schema.get("patternProperties") {
-        // A pattern of ECMA-262 that this engine reads otherwise is taken to match.
-        let matches = |pattern: &str| regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(key));
-        let exotic = |pattern: &str| pattern.contains('\\') || regex::Regex::new(pattern).is_err();
-        found.extend(patterns.iter().filter(|(p, _)| exotic(p) || matches(p)).map(|(_, part)| part));
+        found.extend(patterns.iter().filter(|(pattern, _)| may_match(pattern, key)).map(|(_, part)| part));
     }
     if declared.is_none() {
         found.extend(
@@ -155,6 +152,15 @@ fn property_schemas<'a>(schema: &'a Map<String, Value>, key: &str) -> Vec<&'a Va
         );
     }
     found
+}
+
+/// Whether a pattern of ECMA-262 may match. What `\d` and the like mean differs, so both meanings count, and a pattern that
+/// this engine does not take is held to match.
+fn may_match(pattern: &str, key: &str) -> bool {
+    let matches =
+        |pattern: &str| regex::bytes::Regex::new(pattern).is_ok_and(|regex| regex.is_match(key.as_bytes()));
+    let readable = regex::bytes::Regex::new(pattern).is_ok();
+    !readable || matches(pattern) || matches(&format!("(?-u){pattern}"))
 }
 
 /// The schemas that may apply to an item.

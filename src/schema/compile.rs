@@ -83,6 +83,7 @@ impl Schema {
         let (says, warnings, mut faults) = (lint.says, lint.warnings, lint.faults);
         faults.extend(graph::faults(&root, &names));
         if !faults.is_empty() {
+            faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
             return Err(faults);
         }
         let validator = options.build(&root).map_err(|error| build_faults(&root, dialect, &error))?;
@@ -140,7 +141,7 @@ fn build_faults(root: &Value, dialect: Dialect, first: &jsonschema::ValidationEr
         |meta| {
             meta.iter_errors(root)
                 .take(MAX_FAULTS)
-                .map(|error| fault(error.instance_path().as_str(), show::clip(&error.to_string(), 240)))
+                .map(|error| fault(error.instance_path().as_str(), meta_message(&error)))
                 .collect()
         },
     );
@@ -151,6 +152,18 @@ fn build_faults(root: &Value, dialect: Dialect, first: &jsonschema::ValidationEr
     }
     faults.truncate(MAX_FAULTS);
     faults
+}
+
+/// What is wrong with a keyword. `type` alone has a list of alternatives that nobody wants to read.
+fn meta_message(error: &jsonschema::ValidationError<'_>) -> String {
+    const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+    let given = error.instance();
+    if !error.instance_path().as_str().ends_with("/type") {
+        return show::clip(&error.to_string(), 240);
+    }
+    let near = given.as_str().and_then(|name| crate::text::nearest(name, TYPES));
+    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("{} is not a type (they are {}){hint}", show::value(given), TYPES.join(", "))
 }
 
 fn meta_schema(dialect: Dialect) -> Value {

@@ -144,7 +144,9 @@ impl<'a> Explain<'a> {
 
     fn add_unknown(&mut self, path: &str, keyword: &str, unexpected: &[String], known: &[&str]) {
         for name in unexpected {
-            let hint = if let Some(near) = nearest(name, known.iter().copied()) {
+            let hint = if let Some(near) =
+                Some(name).filter(|name| name.len() > 2).and_then(|name| nearest(name, known.iter().copied()))
+            {
                 format!("; did you mean {}?", quote(near))
             } else if known.is_empty() {
                 "; none is allowed here".to_owned()
@@ -219,6 +221,9 @@ impl<'a> Explain<'a> {
                 format!("must not be {}, got {}", clip(&schema.to_string(), 160), given())
             }
             Kind::FalseSchema => match last_token(error.instance_path().as_str()) {
+                Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    format!("item {name} is not allowed here")
+                }
                 Some(name) => format!("{} is not allowed here", quote(&name)),
                 None => "nothing is allowed here".to_owned(),
             },

@@ -19,9 +19,9 @@ pub(super) fn clip(text: &str, max: usize) -> String {
     cut
 }
 
-/// A name or text in double quotes.
+/// A name or text in double quotes; a quote inside gets a backslash, as in JSON.
 pub(super) fn quote(text: &str) -> String {
-    format!("\"{}\"", clip(text, MAX_CHARS))
+    format!("\"{}\"", clip(text, MAX_CHARS).replace('"', "\\\""))
 }
 
 /// A value as JSON, cut short.
