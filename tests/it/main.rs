@@ -1,1 +1,3 @@
-fn main() {}
+//! One binary for all integration tests: one module a feature.
+
+mod sandbox;
