@@ -1,0 +1,4 @@
+//! The sandbox against a real kernel.
+
+mod kit;
+mod slice;
