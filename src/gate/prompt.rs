@@ -7,6 +7,7 @@
 use super::{Approval, ApprovalRequest, Strength};
 use crate::term::tty::{Answer, NoTty, Tty};
 use crate::term::Text;
+use crate::text::escape;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -90,12 +91,13 @@ fn draw(request: &ApprovalRequest, all: bool, width: usize, left: Duration) -> T
     text = text.plain("\n");
     for detail in &request.details {
         let (shown, cut) = detail.view(all);
-        text = text.label(detail.label).visible(&shown).plain("\n");
+        text = label(text, detail.label).escaped(&escape(&shown)).plain("\n");
         if cut > 0 {
-            text = text.label("").plain("! ").number(cut).plain(" more characters are not shown; type `all` to see them\n");
+            text = label(text, "").warning("! ").number(cut);
+            text = text.plain(" more characters are not shown; type `all` to see them\n");
         }
         if detail.hidden > 0 {
-            text = text.label("").plain("! ").number(detail.hidden);
+            text = label(text, "").warning("! ").number(detail.hidden);
             text = text.plain(if detail.hidden == 1 {
                 " hidden character is shown as an escape\n"
             } else {
@@ -103,6 +105,13 @@ fn draw(request: &ApprovalRequest, all: bool, width: usize, left: Duration) -> T
             });
         }
     }
-    text = text.label("digest").visible(&request.approval_digest).plain("   ").number(left.as_secs().try_into().unwrap_or(0));
-    text.plain(" s left\n\nType `").visible(request.word()).plain("` to run it once; anything else refuses: ")
+    text = label(text, "digest").escaped(&escape(&request.approval_digest)).plain("\n");
+    text = label(text, "time").number(left.as_secs()).plain(" s left, then it is denied\n");
+    text.plain("\nType ").code(&escape(request.word())).plain(" to run it once; anything else refuses: ")
+}
+
+/// A label in a column of its own.
+fn label(text: Text, label: &'static str) -> Text {
+    const COLUMN: &str = "          ";
+    text.strong(label).plain(COLUMN.get(label.len()..).unwrap_or(" "))
 }

@@ -1,5 +1,6 @@
 //! Tool manifests: the model, the decoder, argv templates and the embedded built-in tools.
 
+mod builtin;
 mod command;
 mod decode;
 mod fill;
@@ -14,6 +15,7 @@ mod template;
 mod testing;
 mod tool;
 
+pub use builtin::{BUILTIN_NAMES, builtin_effects, builtin_source};
 pub use decode::{Origin, decode, decode_compiled, is_tool_name};
 pub use fill::{FillEnv, FillError, fill, fill_command, fill_paths};
 pub use lint::{lint, unsupported};

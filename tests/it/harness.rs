@@ -285,3 +285,28 @@ pub(crate) fn processes_with(text: &str) -> usize {
         .filter(|cmdline| String::from_utf8_lossy(cmdline).contains(text))
         .count()
 }
+
+/// A small C program of `tests/probes/NAME.c`, compiled once, at a place where everybody may execute it.
+pub(crate) fn probe(name: &str) -> PathBuf {
+    static DIR: OnceLock<TempDir> = OnceLock::new();
+    static BUILDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let dir = DIR.get_or_init(|| {
+        let dir = TempDir::with_prefix("toolctl-probes-").unwrap();
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        dir
+    });
+    let _guard = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let out = dir.path().join(name);
+    if !out.exists() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/probes/{name}.c"));
+        let status = Command::new("cc").args(["-O1", "-o"]).arg(&out).arg(source).status().unwrap();
+        assert!(status.success(), "the probe {name} does not compile");
+        fs::set_permissions(&out, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    out
+}
+
+/// Whether the tests can act as root.
+pub(crate) fn started_by_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}

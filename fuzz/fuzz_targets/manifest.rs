@@ -1,0 +1,17 @@
+//! The manifest decoder: never panics, and either decodes or says why.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use toolctl::manifest::{Origin, decode};
+use toolctl::source::{Decoder, Files, parse_yaml};
+
+fuzz_target!(|text: &str| {
+    let mut files = Files::new();
+    let id = files.add("fuzz.yaml", text);
+    let Ok(node) = parse_yaml(&files, id) else { return };
+    let mut decoder = Decoder::new();
+    let origin = Origin { file: None, dir: None, stem: None, bytes_digest: String::new() };
+    let tool = decode(&mut decoder, &node, origin);
+    assert!(tool.is_some() || decoder.has_errors());
+});

@@ -1,0 +1,20 @@
+//! The built-in tools: toolctl itself, re-executed inside the sandbox as `__builtin NAME`.
+//!
+//! Canonical JSON arguments come on stdin, the result goes to stdout and messages for people to stderr. The sandbox
+//! around the process is what holds; the code here still never opens anything but the path that was decided.
+
+mod entry;
+mod error;
+mod list_dir;
+mod names;
+mod read_file;
+mod root;
+mod run_command;
+mod search_sink;
+mod search_text;
+mod write_file;
+
+#[cfg(test)]
+mod tests;
+
+pub use entry::{BuiltinExit, main, run};

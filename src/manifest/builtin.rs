@@ -1,0 +1,62 @@
+//! The definitions of the built-in tools, embedded so that they work with no project at all.
+
+use crate::model::{Effect, EffectSet};
+
+/// The names of all built-in tools.
+pub const BUILTIN_NAMES: &[&str] = &["list_dir", "read_file", "run_command", "search_text", "write_file"];
+
+/// The manifest of a built-in tool: JSON in the format of every other manifest.
+pub fn builtin_source(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "list_dir" => include_str!("builtin/list_dir.json"),
+        "read_file" => include_str!("builtin/read_file.json"),
+        "run_command" => include_str!("builtin/run_command.json"),
+        "search_text" => include_str!("builtin/search_text.json"),
+        "write_file" => include_str!("builtin/write_file.json"),
+        _ => return None,
+    })
+}
+
+/// What a built-in tool may do: a fact of the code, to which policies may add and from which they cannot take.
+pub fn builtin_effects(name: &str) -> Option<EffectSet> {
+    match name {
+        "list_dir" | "read_file" | "search_text" => Some(EffectSet::of(Effect::Read)),
+        "write_file" => Some(EffectSet::of(Effect::Write)),
+        "run_command" => Some(EffectSet::of(Effect::Write).with(Effect::Execute)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUILTIN_NAMES, builtin_effects, builtin_source};
+    use serde_json::Value;
+
+    #[test]
+    fn every_name_has_a_strict_definition_and_effects() {
+        for name in BUILTIN_NAMES {
+            let tool: Value = serde_json::from_str(builtin_source(name).unwrap()).unwrap();
+            assert_eq!(tool["name"], **name);
+            assert_eq!(tool["builtin"], **name);
+            assert_eq!(tool["parameters"]["additionalProperties"], false);
+            assert!(tool["description"].as_str().unwrap().len() > 40);
+            assert!(!tool["inputExamples"].as_array().unwrap().is_empty());
+            assert_eq!(tool["readOnly"], builtin_effects(name).unwrap().is_only_read());
+            let binds = &tool["sandbox"]["allowFS"];
+            assert_eq!(binds.get("readWrite").is_none(), builtin_effects(name).unwrap().is_only_read());
+        }
+        assert_eq!((builtin_source("nothing"), builtin_effects("nothing")), (None, None));
+    }
+
+    #[test]
+    fn every_example_satisfies_its_schema() {
+        for name in BUILTIN_NAMES {
+            let tool: Value = serde_json::from_str(builtin_source(name).unwrap()).unwrap();
+            let validator = jsonschema::draft202012::new(&tool["parameters"]).unwrap();
+            for example in tool["inputExamples"].as_array().unwrap() {
+                assert!(validator.is_valid(example), "{name}: {example}");
+            }
+            assert!(!validator.is_valid(&serde_json::json!({"no_such_argument": 1})), "{name}");
+        }
+    }
+}
