@@ -30,6 +30,7 @@ fn stat_of(meta: &Metadata) -> Stat {
         gid: meta.gid(),
         dev: meta.dev(),
         ino: meta.ino(),
+        ctime_ns: meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()),
     }
 }
 

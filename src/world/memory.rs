@@ -25,6 +25,7 @@ pub struct MemoryWorld {
     uid: u32,
     owners: BTreeMap<PathBuf, (u32, u32)>,
     modes: BTreeMap<PathBuf, u32>,
+    ctimes: BTreeMap<PathBuf, i64>,
 }
 
 impl Default for MemoryWorld {
@@ -44,6 +45,7 @@ impl MemoryWorld {
             uid: 1000,
             owners: BTreeMap::new(),
             modes: BTreeMap::new(),
+            ctimes: BTreeMap::new(),
             cwd: cwd.clone(),
         };
         world.put(&cwd, Thing::Dir);
@@ -94,6 +96,13 @@ impl MemoryWorld {
     #[must_use]
     pub fn with_mode(mut self, path: impl Into<PathBuf>, mode: u32) -> Self {
         self.modes.insert(path.into(), mode);
+        self
+    }
+
+    /// Sets when a path last changed, in nanoseconds since the epoch; otherwise that is the epoch.
+    #[must_use]
+    pub fn with_ctime(mut self, path: impl Into<PathBuf>, nanoseconds: i64) -> Self {
+        self.ctimes.insert(path.into(), nanoseconds);
         self
     }
 
@@ -161,9 +170,10 @@ impl MemoryWorld {
             Thing::Dir => (FileKind::Dir, 0, 0o755),
             Thing::Link(target) => (FileKind::Symlink, target.as_os_str().len() as u64, 0o777),
         };
+        let ctime_ns = self.ctimes.get(path).copied().unwrap_or(0);
         let mode = self.modes.get(path).copied().unwrap_or(mode);
         let (uid, gid) = self.owners.get(path).copied().unwrap_or((self.uid, self.uid));
-        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino: at + 2 })
+        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino: at + 2, ctime_ns })
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Stat {
     pub dev: u64,
     /// Inode number.
     pub ino: u64,
+    /// When the content or the inode last changed, in nanoseconds since the epoch. No program can set it back.
+    pub ctime_ns: i64,
 }
 
 /// An entry of the password database.
