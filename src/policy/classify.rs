@@ -114,7 +114,11 @@ fn from_entries(
             Truth::Error(why) => return Err((rule, why)),
             Truth::True | Truth::Unknown(_) => {
                 let certain = truth == Truth::True;
-                origins.push(EffectOrigin { effects: entry.effects, source: EffectSource::Entry(rule), span });
+                origins.push(EffectOrigin {
+                    effects: entry.effects,
+                    source: EffectSource::Entry(rule),
+                    span,
+                });
                 if certain {
                     return Ok(true);
                 }

@@ -32,7 +32,6 @@ impl PolicySource {
     }
 }
 
-
 /// Files whose rules are weighed together.
 #[derive(Debug)]
 pub(super) struct Unit {
@@ -135,7 +134,11 @@ impl PolicySet {
     }
 
     /// The effect entries that classify a tool: those of the outermost layer that has any for it.
-    pub(super) fn effect_entries(&self, tool: &str, tool_layer: Layer) -> Vec<(&PolicySource, &[EffectEntry])> {
+    pub(super) fn effect_entries(
+        &self,
+        tool: &str,
+        tool_layer: Layer,
+    ) -> Vec<(&PolicySource, &[EffectEntry])> {
         let mut found: Vec<(&PolicySource, &[EffectEntry])> = Vec::new();
         for source in self.sources.iter().filter(|source| source.trusted && source.file.role == Role::Host) {
             let Some(entries) = source.file.effects.get(tool) else { continue };
@@ -152,7 +155,9 @@ impl PolicySet {
     pub(super) fn trusts_hints(&self, tool: &str) -> bool {
         let hosts = self.units.iter().filter(|unit| unit.kind == UnitKind::Host);
         hosts.flat_map(|unit| unit.sources.iter()).any(|at| {
-            self.sources.get(*at).is_some_and(|source| source.file.trust_hints.iter().any(|name| name == tool))
+            self.sources
+                .get(*at)
+                .is_some_and(|source| source.file.trust_hints.iter().any(|name| name == tool))
         })
     }
 }
@@ -288,10 +293,7 @@ fn digest(sources: &[PolicySource]) -> String {
 }
 
 /// The strictest default of a unit's files, with the file that says it.
-pub(super) fn default_of<'s>(
-    sources: &'s [PolicySource],
-    unit: &Unit,
-) -> Option<(Action, &'s PolicySource)> {
+pub(super) fn default_of<'s>(sources: &'s [PolicySource], unit: &Unit) -> Option<(Action, &'s PolicySource)> {
     unit.sources
         .iter()
         .filter_map(|at| sources.get(*at))

@@ -151,7 +151,9 @@ impl<'s> Found<'s> {
             // An object schema that says nothing of its properties expects any.
             None => {
                 self.open |= !object.contains_key("properties")
-                    && !["$ref", "allOf", "anyOf", "oneOf", "items"].iter().any(|key| object.contains_key(*key));
+                    && !["$ref", "allOf", "anyOf", "oneOf", "items"]
+                        .iter()
+                        .any(|key| object.contains_key(*key));
             }
             Some(_) => {}
         }
@@ -252,11 +254,9 @@ pub(super) fn declared_paths(root: &Value, args: &Map<String, Value>) -> Vec<Dec
             let follow_last = object.get("x-path").and_then(Value::as_str) != Some("nofollow");
             match found.iter_mut().find(|path| path.pointer == pointer) {
                 Some(path) => path.follow_last &= follow_last,
-                None => found.push(DeclaredPath {
-                    pointer: pointer.to_owned(),
-                    text: text.clone(),
-                    follow_last,
-                }),
+                None => {
+                    found.push(DeclaredPath { pointer: pointer.to_owned(), text: text.clone(), follow_last })
+                }
             }
         }
     });

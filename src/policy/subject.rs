@@ -184,7 +184,9 @@ mod tests {
 
     #[test]
     fn reads_what_can_be_spoken_of() {
-        for text in ["args.a", "args.a.b", "args.\"a.b\".c", "ctx.userId", "tool", "effect", "tool.sandbox.timeout"] {
+        for text in
+            ["args.a", "args.a.b", "args.\"a.b\".c", "ctx.userId", "tool", "effect", "tool.sandbox.timeout"]
+        {
             assert_eq!(Subject::parse(text).unwrap().to_string(), text);
         }
         for (text, near) in [

@@ -95,11 +95,9 @@ impl Vars {
     }
 
     fn unknown(&self, decoder: &mut Decoder, node: &Node, name: &str) -> Node {
-        let mut diagnostic = Diagnostic::error(
-            Code::PolicyUnknownVariable,
-            format!("`${{{}}}` names nothing", escape(name)),
-        )
-        .at(node.span, "no such variable");
+        let mut diagnostic =
+            Diagnostic::error(Code::PolicyUnknownVariable, format!("`${{{}}}` names nothing", escape(name)))
+                .at(node.span, "no such variable");
         let known = self.0.keys().map(|name| format!("vars.{name}")).chain(["workspace".to_owned()]);
         let known: Vec<String> = known.collect();
         diagnostic = match nearest(name, known.iter().map(String::as_str)) {
@@ -130,7 +128,11 @@ fn check_value(decoder: &mut Decoder, node: &Node) -> bool {
         NodeKind::Seq(items) => {
             let flat = items.iter().all(|item| !matches!(item.kind, NodeKind::Seq(_)));
             if !flat {
-                decoder.bad_value(node.span, "a variable is a scalar or a list of scalars", "a list in a list");
+                decoder.bad_value(
+                    node.span,
+                    "a variable is a scalar or a list of scalars",
+                    "a list in a list",
+                );
             }
             flat && items.iter().all(|item| check_value(decoder, item))
         }

@@ -54,8 +54,7 @@ pub(in crate::policy) fn approval_condition(decoder: &mut Decoder, node: &Node) 
 
 fn clause(decoder: &mut Decoder, node: &Node, scope: Scope) -> Option<Clause> {
     let map = MapReader::new(decoder, node, "a condition")?;
-    let parts: Vec<Option<Clause>> =
-        map.rest().map(|entry| one(decoder, entry, scope)).collect::<Vec<_>>();
+    let parts: Vec<Option<Clause>> = map.rest().map(|entry| one(decoder, entry, scope)).collect::<Vec<_>>();
     let mut parts: Vec<Clause> = parts.into_iter().collect::<Option<_>>()?;
     if parts.len() == 1 { parts.pop() } else { Some(Clause::All(parts)) }
 }

@@ -37,12 +37,8 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
     let effects = map.optional("effects").map(|n| effects::decode(decoder, n, &shown, &vars));
     let trust_hints = map.optional("trustHints").and_then(|n| decoder.strings(n, "`trustHints`"));
     let evaluate = rule::mode(decoder, &mut map);
-    let facts = rule::FileFacts {
-        policy: &shown,
-        vars: &vars,
-        guards_only: role == Some(Role::Guard),
-        evaluate,
-    };
+    let facts =
+        rule::FileFacts { policy: &shown, vars: &vars, guards_only: role == Some(Role::Guard), evaluate };
     let rules = match map.optional("rules") {
         Some(node) => {
             let items = decoder.seq(node, "`rules`").unwrap_or_default();

@@ -333,7 +333,9 @@ fn path(decoder: &mut Decoder, node: &Node, fold: bool) -> Option<Test> {
 
 fn ext(decoder: &mut Decoder, node: &Node, fold: bool) -> Option<Test> {
     let extensions = texts(decoder, node, "`ext`")?;
-    if let Some((text, span)) = extensions.iter().find(|(text, _)| text.is_empty() || text.contains(['.', '/'])) {
+    if let Some((text, span)) =
+        extensions.iter().find(|(text, _)| text.is_empty() || text.contains(['.', '/']))
+    {
         bad_pattern(decoder, *span, text, "an extension is written without its dot");
         return None;
     }
@@ -353,7 +355,12 @@ pub(super) fn tool_names(decoder: &mut Decoder, node: &Node, negated: bool) -> O
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'*'))
     };
     if let Some((name, span)) = names.iter().find(|(name, _)| !valid(name)) {
-        bad_pattern(decoder, *span, name, "a tool's name has letters, digits, `_` and `-`; `*` stands for any");
+        bad_pattern(
+            decoder,
+            *span,
+            name,
+            "a tool's name has letters, digits, `_` and `-`; `*` stands for any",
+        );
         return None;
     }
     Some(ToolNames { names: names.into_iter().map(|(name, _)| name).collect(), negated })

@@ -6,5 +6,5 @@ mod file;
 mod matcher;
 mod rule;
 
+pub(super) use condition::approval_condition;
 pub use file::decode;
-pub(super) use condition::{Scope, approval_condition};

@@ -57,8 +57,7 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let limits = map.optional("limits").and_then(|n| SandboxConfig::decode(decoder, n));
     let from_project = from_project(decoder, &mut map);
     let remember = map.optional("remember").and_then(|n| remember(decoder, n));
-    let strength =
-        map.optional("strength").and_then(|n| decoder.choice(n, "`strength`", &Strength::CHOICES));
+    let strength = map.optional("strength").and_then(|n| decoder.choice(n, "`strength`", &Strength::CHOICES));
     map.finish(decoder);
     let (id, kind) = (id?, kind?);
     let id = format!("{}/{id}", file.policy);
@@ -145,22 +144,16 @@ pub(super) fn reason(decoder: &mut Decoder, node: &Node, vars: &Vars) -> Option<
         Ok(reason) => Some(reason),
         Err(why) => {
             decoder.report(
-                Diagnostic::error(Code::PolicyBadReason, why)
-                    .at(node.span, "in this reason")
-                    .help("a reason shows {args.NAME}, {bytes(args.NAME)}, {ctx.NAME}, {vars.NAME} and {tool}"),
+                Diagnostic::error(Code::PolicyBadReason, why).at(node.span, "in this reason").help(
+                    "a reason shows {args.NAME}, {bytes(args.NAME)}, {ctx.NAME}, {vars.NAME} and {tool}",
+                ),
             );
             None
         }
     }
 }
 
-fn read_examples(
-    decoder: &mut Decoder,
-    rows: &Node,
-    key: &str,
-    matches: bool,
-    examples: &mut Vec<Example>,
-) {
+fn read_examples(decoder: &mut Decoder, rows: &Node, key: &str, matches: bool, examples: &mut Vec<Example>) {
     for row in decoder.seq(rows, &format!("`{key}`")).unwrap_or_default() {
         match row.to_value() {
             Value::Object(args) => examples.push(Example { args, matches, span: row.span }),
@@ -258,6 +251,19 @@ fn path_globs(clause: &Clause, fold: &mut Option<bool>) -> Option<Vec<String>> {
             let all = globs.relative.iter().chain(&globs.absolute);
             Some(all.map(|pattern| pattern.text().to_owned()).collect())
         }
-        Clause::All(_) | Clause::Not(_) => None,
+        // `exists: true` beside a glob: a path that is there.
+        Clause::All(parts) => {
+            let (present, others): (Vec<&Clause>, Vec<&Clause>) =
+                parts.iter().partition(|part| asks_presence(part));
+            match others.as_slice() {
+                [one] if !present.is_empty() => path_globs(one, fold),
+                _ => None,
+            }
+        }
+        Clause::Not(_) => None,
     }
+}
+
+fn asks_presence(clause: &Clause) -> bool {
+    matches!(clause, Clause::Atom(atom) if matches!(atom.test, Test::Exists(true)))
 }

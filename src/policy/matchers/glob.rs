@@ -16,7 +16,7 @@ pub(in crate::policy) struct Pattern {
 impl Pattern {
     /// Checks the syntax.
     pub(in crate::policy) fn new(text: &str) -> Result<Self, String> {
-        build(text).map_err(|error| escape(&error.kind().to_string()).into())?;
+        build(text).map_err(|error| String::from(escape(&error.kind().to_string())))?;
         Ok(Self { text: text.to_owned(), compiled: OnceLock::new() })
     }
 

@@ -15,7 +15,7 @@ mod text;
 pub(super) use equal::{Equal, OneOf};
 pub(super) use glob::{Pattern, TextGlob};
 pub(super) use number::{Bound, Compare};
-pub(super) use operand::{Operand, show, show_all};
+pub(super) use operand::{Operand, show_all};
 pub(super) use path::{Ext, Globs, PathPattern, Under};
 pub(super) use quantifier::Quantifier;
 pub(super) use regular::Regular;

@@ -47,15 +47,10 @@ impl Operand {
     /// The operand in words.
     pub(in crate::policy) fn text(&self) -> String {
         match self {
-            Self::Literal(value) => show(value),
+            Self::Literal(value) => value.to_string(),
             Self::Ref(subject) => format!("{{ref: {subject}}}"),
         }
     }
-}
-
-/// A literal in words.
-pub(in crate::policy) fn show(value: &Value) -> String {
-    value.to_string()
 }
 
 /// Several literals in words.

@@ -144,9 +144,10 @@ pub(in crate::policy) struct Globs {
 impl Globs {
     pub(super) fn eval(&self, at: At<'_>, env: &Env<'_>) -> Truth {
         judge(at, env, "path", |fact| {
-            let inside = fact.relative.as_ref().map_or(Truth::False, |relative| {
-                Pattern::any(&self.relative, &folded(relative, self.fold))
-            });
+            let inside = fact
+                .relative
+                .as_ref()
+                .map_or(Truth::False, |relative| Pattern::any(&self.relative, &folded(relative, self.fold)));
             inside.or(Pattern::any(&self.absolute, &folded(&fact.absolute, self.fold)))
         })
     }

@@ -18,7 +18,9 @@ impl Regular {
         // Compiled alone first: `a)|(b` would become valid, and mean something else, inside our anchors.
         Regex::new(source).map_err(|error| fault(&error))?;
         if source.contains("(?") && source.split("(?").skip(1).any(sets_verbose) {
-            return Err("verbose mode is not accepted: a comment could hide the end of the pattern".to_owned());
+            return Err(
+                "verbose mode is not accepted: a comment could hide the end of the pattern".to_owned()
+            );
         }
         let whole = format!("\\A(?:{source})\\z");
         RegexBuilder::new(&whole)

@@ -141,7 +141,9 @@ impl Test {
     /// The types that the test can judge.
     pub(in crate::policy) fn needs(&self) -> Types {
         match self {
-            Self::Equal(_) | Self::OneOf(_) | Self::Exists(_) | Self::Tool(_) | Self::Effect { .. } => Types::ANY,
+            Self::Equal(_) | Self::OneOf(_) | Self::Exists(_) | Self::Tool(_) | Self::Effect { .. } => {
+                Types::ANY
+            }
             Self::Compare(_) => Types::NUMBER,
             Self::Size(test) => test.needs(),
             Self::Quantifier(_) => Types::ARRAY,
