@@ -7,6 +7,7 @@ use super::examples::check_rule_examples;
 use super::facts::ToolFacts;
 use super::matchers::{Operand, Test, wildcard};
 use super::model::Rule;
+use super::reason::Reason;
 use super::set::{PolicySet, PolicySource};
 use super::shape::{self, Place, Types};
 use super::subject::{ArgPath, Subject};
@@ -84,7 +85,7 @@ fn check_rule(rule: &Rule, tool: &ToolFacts) -> Vec<Diagnostic> {
     for condition in [&rule.when, &rule.unless].into_iter().flatten() {
         check_condition(condition, tool, named, &mut found);
     }
-    for path in rule.reason.iter().flat_map(|reason| reason.arguments()).filter(|_| named) {
+    for path in rule.reason.iter().flat_map(Reason::arguments).filter(|_| named) {
         check_declared(path, tool, rule.span, &mut found);
     }
     found
@@ -182,7 +183,7 @@ fn check_types(at: &[String], test: &Test, tool: &ToolFacts, atom: &Atom, found:
                     && value.is_string()
                     && !choices.iter().any(|choice| same_text(choice, value))
                 {
-                    let all: Vec<String> = choices.iter().map(|choice| choice.to_string()).collect();
+                    let all: Vec<String> = choices.iter().map(ToString::to_string).collect();
                     report(format!(
                         "is one of {}, never {}",
                         escape(&all.join(", ")),

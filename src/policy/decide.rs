@@ -240,7 +240,9 @@ impl<'s> Bench<'s> {
             self.matched.push(Matched { rule: id, action, span, decisive: false, evaluate: true });
         }
         if source.place(rule.span).is_none() {
-            atoms.iter_mut().for_each(|atom| atom.span = None);
+            for atom in &mut atoms {
+                atom.span = None;
+            }
         }
         let trace = watching.then(|| RuleTrace {
             rule: rule.id.clone(),

@@ -120,8 +120,8 @@ fn legacy(call: &Classified<'_>) -> Option<Verdict> {
         LegacyApproval::All => true,
         LegacyApproval::Names(names) => names.contains(&tool.name),
     };
-    let lifted = matches!(tool.requires_approval, Some(RequiresApproval::Always(false)));
-    (listed && !lifted).then(|| {
+    let exempt = matches!(tool.requires_approval, Some(RequiresApproval::Always(false)));
+    (listed && !exempt).then(|| {
         let reason = "the settings' `approval.policy` names this tool".to_owned();
         verdict("approval-policy", Action::Ask, reason, None, 7)
     })

@@ -124,8 +124,8 @@ impl PolicySet {
     pub(super) fn candidates(&self, tool: &str) -> Vec<RuleAt> {
         let named = self.by_tool.get(tool).into_iter().flatten().copied();
         let others = self.for_any.iter().copied().filter(|at| {
-            let names = self.rule(*at).and_then(|(_, rule)| rule.tools.as_ref());
-            names.is_none_or(|names| names.selects(tool))
+            let selector = self.rule(*at).and_then(|(_, rule)| rule.tools.as_ref());
+            selector.is_none_or(|names| names.selects(tool))
         });
         let mut all: Vec<RuleAt> = named.chain(others).collect();
         all.sort_unstable();

@@ -255,7 +255,7 @@ pub(super) fn declared_paths(root: &Value, args: &Map<String, Value>) -> Vec<Dec
             match found.iter_mut().find(|path| path.pointer == pointer) {
                 Some(path) => path.follow_last &= follow_last,
                 None => {
-                    found.push(DeclaredPath { pointer: pointer.to_owned(), text: text.clone(), follow_last })
+                    found.push(DeclaredPath { pointer: pointer.to_owned(), text: text.clone(), follow_last });
                 }
             }
         }

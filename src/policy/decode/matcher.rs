@@ -175,13 +175,11 @@ fn operand(decoder: &mut Decoder, node: &Node) -> Option<Operand> {
 
 fn reference(decoder: &mut Decoder, node: &Node) -> Option<Operand> {
     let text = decoder.string(node, "`ref`")?;
-    match Subject::parse(text) {
-        Ok(subject @ (Subject::Args(_) | Subject::Ctx(_))) => Some(Operand::Ref(subject)),
-        Ok(_) | Err(_) => {
-            decoder.bad_value(node.span, "`ref` names args.NAME or ctx.NAME", "neither of them");
-            None
-        }
+    if let Ok(subject @ (Subject::Args(_) | Subject::Ctx(_))) = Subject::parse(text) {
+        return Some(Operand::Ref(subject));
     }
+    decoder.bad_value(node.span, "`ref` names args.NAME or ctx.NAME", "neither of them");
+    None
 }
 
 fn number(decoder: &mut Decoder, node: &Node) -> Option<Operand> {

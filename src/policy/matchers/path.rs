@@ -12,7 +12,7 @@ use crate::policy::truth::Truth;
 const DOUBT: &str = "the link and what it leads to differ";
 
 /// Applies a test to all that a string means as a path.
-fn judge(at: At<'_>, env: &Env<'_>, operator: &str, mut test: impl FnMut(&PathFact) -> Truth) -> Truth {
+fn of_path(at: At<'_>, env: &Env<'_>, operator: &str, mut judge: impl FnMut(&PathFact) -> Truth) -> Truth {
     let text = match at.string(operator) {
         Ok(text) => text,
         Err(doubt) => return doubt,
@@ -22,7 +22,7 @@ fn judge(at: At<'_>, env: &Env<'_>, operator: &str, mut test: impl FnMut(&PathFa
         Ok(facts) => {
             let mut sides = Vec::with_capacity(facts.len());
             for fact in facts {
-                match test(fact) {
+                match judge(fact) {
                     Truth::True => sides.push(true),
                     Truth::False => sides.push(false),
                     doubt @ (Truth::Unknown(_) | Truth::Error(_)) => return doubt,
@@ -83,7 +83,7 @@ pub(in crate::policy) struct Under {
 
 impl Under {
     pub(super) fn eval(&self, at: At<'_>, env: &Env<'_>) -> Truth {
-        judge(at, env, "under", |fact| {
+        of_path(at, env, "under", |fact| {
             let fixed = Truth::from(self.folders.iter().any(|folder| self.is_below(fact, folder)));
             self.refs.iter().fold(fixed, |seen, folder| seen.or(self.below_ref(fact, folder, env)))
         })
@@ -143,7 +143,7 @@ pub(in crate::policy) struct Globs {
 
 impl Globs {
     pub(super) fn eval(&self, at: At<'_>, env: &Env<'_>) -> Truth {
-        judge(at, env, "path", |fact| {
+        of_path(at, env, "path", |fact| {
             let inside = fact
                 .relative
                 .as_ref()
@@ -167,7 +167,7 @@ pub(in crate::policy) struct Ext {
 
 impl Ext {
     pub(super) fn eval(&self, at: At<'_>, env: &Env<'_>) -> Truth {
-        judge(at, env, "ext", |fact| {
+        of_path(at, env, "ext", |fact| {
             let name = fact.absolute.rsplit('/').next().unwrap_or("");
             let found = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map(|(_, ext)| ext);
             Truth::from(found.is_some_and(|found| {
