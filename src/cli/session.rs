@@ -68,9 +68,8 @@ impl<'w> Session<'w> {
                 format!("there is no folder `{shown}`"),
             )));
         }
-        let (project, warnings) =
-            Project::open(self.world, &mut self.files, &start).map_err(Failure::Config)?;
-        self.ui.diagnostics(&self.files, &warnings)?;
+        let project = Project::open(self.world, &mut self.files, &start).map_err(Failure::Config)?;
+        self.ui.diagnostics(&self.files, &project.warnings)?;
         Ok(project)
     }
 

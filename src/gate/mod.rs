@@ -11,5 +11,5 @@ mod request;
 
 pub use approval::Approval;
 pub use authorized::{AuthorizedCall, Authorized, GateError, approval_digest, authorize};
-pub use prompt::{Answered, PromptError, ask};
-pub use request::{ApprovalRequest, Detail};
+pub use prompt::{Answered, PromptError, approve_by_timeout, ask};
+pub use request::{ApprovalRequest, Asked, Detail, sandbox_line};

@@ -5,6 +5,7 @@
 //! there is nothing to restore when a signal ends it.
 
 use super::{Approval, ApprovalRequest};
+use crate::model::EffectSet;
 use crate::policy::Strength;
 use crate::term::{Answer, NoTty, Text, Tty};
 use crate::text::escape;
@@ -116,4 +117,14 @@ fn draw(request: &ApprovalRequest, all: bool, width: Option<u16>, left: Duration
 fn label(text: Text, label: &'static str) -> Text {
     const COLUMN: &str = "          ";
     text.strong(label).plain(COLUMN.get(label.len()..).unwrap_or(" "))
+}
+
+/// The yes of `timeoutAction: approve`: recorded as the clock's, and only for calls whose sandbox is that of a read.
+pub fn approve_by_timeout(request: &ApprovalRequest, effects: EffectSet) -> Option<Approval> {
+    effects.is_only_read().then(|| Approval {
+        digest: request.approval_digest.clone(),
+        request_id: request.request_id.clone(),
+        decided_by: "timeout".to_owned(),
+        strength: Strength::SameUser,
+    })
 }
