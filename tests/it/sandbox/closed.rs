@@ -1,0 +1,1 @@
+//! Machines that cannot give everything: nothing runs, and the reason is said.
