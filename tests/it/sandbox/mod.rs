@@ -7,3 +7,4 @@ mod kit;
 mod life;
 mod network;
 mod slice;
+mod speed;
