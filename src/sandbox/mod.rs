@@ -19,4 +19,4 @@ pub use plan::{
     BackendChoice, FileDigest, Launcher, LimitsReport, MountReport, Plan, PlanInput, PlanReport, Program,
     Protected, preflight,
 };
-pub use probe::{ProbeReport, ProbedLayer, probe};
+pub use probe::{ProbeReport, ProbedLayer, probe, probe_with};

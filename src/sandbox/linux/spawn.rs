@@ -407,7 +407,14 @@ fn cause_of(mode: Mode, signal: Option<i32>) -> EndCause {
     }
 }
 
-/// Whether the helper's namespaces can be had here at all: makes them, maps the user and ends.
-pub(crate) fn try_namespaces() -> Result<(), (String, String)> {
-    Err((String::new(), String::new()))
+/// Goes through every step of the `ns` backend with a program that is not there: whoever gets as far as finding that out
+/// has had all layers. The error is the layer and what the kernel said.
+pub(crate) fn try_namespaces(launcher: &Launcher) -> Result<(), (String, String)> {
+    let plan = Plan::for_probe(launcher.clone());
+    match attempt(&plan, Mode::Ns, &Stdin::Null, None) {
+        Err(SandboxError::ProgramMissing { .. }) => Ok(()),
+        Err(SandboxError::Unavailable { layer, detail, .. }) => Err((layer, detail)),
+        Err(other) => Err(("helper".to_owned(), other.to_string())),
+        Ok(_) => Err(("helper".to_owned(), "a program that does not exist was run".to_owned())),
+    }
 }

@@ -322,7 +322,9 @@ fn prepare_and_exec(ctx: &ToolCtx<'_>) -> Result<(), StepError> {
         }
         libc::umask(0o077);
         for (kind, value) in spec.rlimits {
-            let limit = libc::rlimit { rlim_cur: *value, rlim_max: *value };
+            // At the hard limit of processor time the kernel kills without saying why; one second earlier it says so.
+            let more = u64::from(*kind == libc::RLIMIT_CPU);
+            let limit = libc::rlimit { rlim_cur: *value, rlim_max: value.saturating_add(more) };
             if libc::syscall(libc::SYS_prlimit64, 0, *kind, &raw const limit, ptr::null::<c_void>()) < 0 {
                 return fail(Step::Limits);
             }
@@ -370,17 +372,28 @@ fn prepare_and_exec(ctx: &ToolCtx<'_>) -> Result<(), StepError> {
 
 /// Puts every signal back to its default and unblocks all.
 fn reset_signals() {
-    // SAFETY: default dispositions and an empty mask are valid for every signal; numbers that cannot be changed are
-    // refused by the kernel, harmlessly.
+    // The C library hides two signals from its own call, so the kernel is asked.
+    let default = [0_u64; 4];
+    // SAFETY: all zeros are the default disposition in the kernel's layout, and an empty mask of eight bytes; numbers
+    // that cannot be changed are refused by the kernel, harmlessly.
     unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = libc::SIG_DFL;
         for signal in 1..=64 {
-            libc::sigaction(signal, &raw const action, ptr::null_mut());
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default.as_ptr(),
+                ptr::null_mut::<c_void>(),
+                8_usize,
+            );
         }
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+        let none = 0_u64;
+        libc::syscall(
+            libc::SYS_rt_sigprocmask,
+            libc::SIG_SETMASK,
+            &raw const none,
+            ptr::null_mut::<c_void>(),
+            8_usize,
+        );
     }
 }
 

@@ -118,6 +118,29 @@ impl Plan {
         Ok(plan)
     }
 
+    /// A plan without binds whose program does not exist.
+    pub(in crate::sandbox) fn for_probe(launcher: Launcher) -> Self {
+        Self {
+            sandboxed: true,
+            backend: BackendChoice::Ns,
+            entries: Vec::new(),
+            links: Vec::new(),
+            files: Vec::new(),
+            program: Some(PathBuf::from("/.nothing")),
+            argv: vec![OsString::from("probe")],
+            env: Vec::new(),
+            cwd: None,
+            limits: limits(&SandboxConfig::default()),
+            net: Net::None,
+            required: Vec::new(),
+            absent: Vec::new(),
+            digests: Vec::new(),
+            launcher,
+            temp_exec: false,
+            flat_refusal: None,
+        }
+    }
+
     fn check_backend(&self) -> Result<(), SandboxError> {
         match (&self.flat_refusal, self.backend) {
             (Some(reason), BackendChoice::Flat) if self.sandboxed => Err(flat_unavailable(reason)),
@@ -300,6 +323,9 @@ fn show_binds(
         if access.writes() {
             check_owner(world, &real, stat.uid)?;
         }
+        // A read-only bind inside the system's programs takes nothing away from them.
+        let runs = root.tree.covering(&real).is_some_and(|cover| cover.access == Access::ReadExec);
+        let access = if runs && access == Access::Read { Access::ReadExec } else { access };
         root.tree.put(entry(&real, stat, access));
     }
     Ok(())

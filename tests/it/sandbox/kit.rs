@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 use toolctl::model::{AllowFs, AllowNetwork, Effect, EffectSet, SandboxConfig};
 use toolctl::sandbox::{
@@ -120,7 +122,7 @@ impl Case {
             protected: self.protected,
             masks: self.masks,
             runtime: Vec::new(),
-            launcher: Launcher::Path(PathBuf::from(env!("CARGO_BIN_EXE_toolctl"))),
+            launcher: launcher(),
         })
     }
 
@@ -131,6 +133,68 @@ impl Case {
 
     pub(crate) fn run(self) -> Ended {
         self.try_run().unwrap()
+    }
+}
+
+/// The variable that names toolctl where the tests run from a copy.
+pub(crate) const TOOLCTL: &str = "TOOLCTL_UNDER_TEST";
+
+/// The executable under test.
+pub(crate) fn launcher() -> Launcher {
+    let path = std::env::var_os(TOOLCTL).unwrap_or_else(|| env!("CARGO_BIN_EXE_toolctl").into());
+    Launcher::Path(PathBuf::from(path))
+}
+
+/// Whether the tests run as root.
+pub(crate) fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
+/// The probe program, compiled once a test process.
+pub(crate) fn probe() -> &'static Path {
+    static PROBE: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    &PROBE
+        .get_or_init(|| {
+            let dir = tempfile::tempdir().unwrap();
+            let source = dir.path().join("probe.c");
+            std::fs::write(&source, include_str!("../../probes/probe.c")).unwrap();
+            let program = dir.path().join("probe");
+            let status = Command::new("cc").args(["-O1", "-o"]).arg(&program).arg(&source).status().unwrap();
+            assert!(status.success());
+            (dir, program)
+        })
+        .1
+}
+
+/// A run of the probe.
+pub(crate) fn try_to(args: &[&str]) -> Case {
+    Case::new(probe(), args)
+}
+
+/// The two backends that hold something.
+pub(crate) const BOTH: [BackendChoice; 2] = [BackendChoice::Ns, BackendChoice::Flat];
+/// Only the backend with a private root.
+pub(crate) const NS: [BackendChoice; 1] = [BackendChoice::Ns];
+
+/// Asserts that each backend denies what the same program does without a sandbox.
+pub(crate) fn denied(backends: &[BackendChoice], case: impl Fn() -> Case) {
+    for backend in backends {
+        let ended = case().backend(*backend).run();
+        assert!(
+            ended.exit_code == Some(1) && out(&ended).contains("errno "),
+            "{backend:?} must deny it: {}",
+            all(&ended)
+        );
+    }
+    let control = case().off().run();
+    assert!(out(&control).ends_with("ok\n"), "the control must succeed: {}", all(&control));
+}
+
+/// Asserts that each backend lets it through.
+pub(crate) fn allowed(backends: &[BackendChoice], case: impl Fn() -> Case) {
+    for backend in backends {
+        let ended = case().backend(*backend).run();
+        assert!(out(&ended).ends_with("ok\n"), "{backend:?} must allow it: {}", all(&ended));
     }
 }
 
