@@ -179,6 +179,12 @@ mod tests {
         "#);
         let errors =
             read(&["s=1", "s=2", "j:={\"a\":1,\"a\":2}", "s=@none", "s=@bytes", "u:=text"]).unwrap_err();
-        insta::assert_snapshot!(errors.join("\n"), @"");
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        -a s: "s" is given twice
+        -a j: the key `a` stands twice in one object: keep one of the two (line 1, column 8); for a text write j=TEXT
+        -a s: no such file
+        -a s: the file is not UTF-8
+        -a u: the text does not start with JSON: send the JSON alone, without anything around it (line 1, column 1); for a text write u=TEXT
+        "#);
     }
 }
