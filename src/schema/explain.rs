@@ -303,9 +303,25 @@ impl<'a> Explain<'a> {
             TypeKind::Multiple(set) => set.iter().map(jsonschema::JsonType::as_str).collect(),
         };
         let secret = self.is_secret(error.instance_path().as_str());
-        let hint = if secret { None } else { repair(&expected, error.instance()) };
+        let idle = secret || (error.instance().is_null() && !self.may_be_left_out(error));
+        let hint = if idle { None } else { repair(&expected, error.instance()) };
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("must be {}, got {}{hint}", article(&or(expected.into_iter())), self.given(error))
+    }
+
+    /// Whether the value is that of a property which its object does not require.
+    fn may_be_left_out(&self, error: &ValidationError<'_>) -> bool {
+        let Some(name) = last_token(error.instance_path().as_str()) else { return false };
+        let path = error.evaluation_path().as_str();
+        let Some((owner, _)) = path.rsplit_once("/properties/") else { return false };
+        // Through a reference the owner is not found by its pointer; then nothing is promised.
+        let owner = self.schema.root().pointer(owner);
+        owner.is_some_and(|owner| {
+            let required = owner.get("required").and_then(Value::as_array);
+            owner.get("properties").and_then(|own| own.get(&name)).is_some()
+                && !required
+                    .is_some_and(|names| names.iter().any(|required| required.as_str() == Some(&name)))
+        })
     }
 
     fn not_one_of(&self, error: &ValidationError<'_>, options: &Value) -> String {

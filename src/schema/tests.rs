@@ -93,6 +93,19 @@ fn f067_nothing_is_coerced_and_the_repair_is_named() {
 }
 
 #[test]
+fn null_is_to_be_left_out_only_where_that_is_right() {
+    let schema = json!({"type": "object", "properties": {
+        "must": {"type": "string"}, "may": {"type": "string"}, "list": {"type": "array", "items": {"type": "string"}}, "on": {"type": "boolean"}
+    }, "required": ["must"]});
+    insta::assert_snapshot!(issues(&schema, &json!({"must": null, "may": null, "list": [null], "on": 1})), @r#"
+    /list/0: must be a string, got null
+    /may: must be a string, got null; leave the property out if it has no value
+    /must: must be a string, got null
+    /on: must be a boolean, got the number 1; send true
+    "#);
+}
+
+#[test]
 fn alternatives_are_explained_by_the_one_that_was_meant() {
     let schema = object(&json!({
         "maybe": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]},

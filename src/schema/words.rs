@@ -29,8 +29,14 @@ pub(super) fn repair(expected: &[&str], given: &Value) -> Option<String> {
         Value::Number(_) | Value::Bool(_) if wants("array") => {
             Some(format!("send a list, such as [{}]", value(given)))
         }
+        Value::Number(number) if wants("boolean") && ["0", "1"].contains(&number.as_str()) => {
+            Some(format!("send {}", number.as_str() == "1"))
+        }
         Value::Null => Some("leave the property out if it has no value".to_owned()),
         Value::Array(items) => match items.as_slice() {
+            [one @ (Value::Array(_) | Value::Object(_))] if wants(type_name(one)) => {
+                Some("send the one item itself, without the list".to_owned())
+            }
             [one] if wants(type_name(one)) => Some(format!("send {} without the list", value(one))),
             _ => None,
         },
