@@ -56,6 +56,11 @@ fn read_flag<'f>(
     if key.is_empty() {
         return Err("the name before \"=\" is missing".to_owned());
     }
+    if key.starts_with("$serde_json::private::") {
+        return Err(
+            "the name has a meaning of its own to a JSON library and cannot be an argument".to_owned()
+        );
+    }
     let value = if json {
         let bytes = match text.strip_prefix('@') {
             Some(file) => read_file(file)?,
@@ -177,8 +182,23 @@ mod tests {
         -a key: has to be of type integer; write a number as in JSON
         -a i: " 1" is not of type integer; write a number as in JSON
         "#);
-        let errors =
-            read(&["s=1", "s=2", "j:={\"a\":1,\"a\":2}", "s=@none", "s=@bytes", "u:=text"]).unwrap_err();
-        insta::assert_snapshot!(errors.join("\n"), @"");
+        let errors = read(&[
+            "s=1",
+            "s=2",
+            "j:={\"a\":1,\"a\":2}",
+            "s=@none",
+            "s=@bytes",
+            "u:=text",
+            "$serde_json::private::Number=1",
+        ])
+        .unwrap_err();
+        insta::assert_snapshot!(errors.join("\n"), @r#"
+        -a s: "s" is given twice
+        -a j: the key `a` stands twice in one object: keep one of the two (line 1, column 8); for a text write j=TEXT
+        -a s: no such file
+        -a s: the file is not UTF-8
+        -a u: the text does not start with JSON: send the JSON alone, without anything around it (line 1, column 1); for a text write u=TEXT
+        -a $serde_json::private::Number: the name has a meaning of its own to a JSON library and cannot be an argument
+        "#);
     }
 }

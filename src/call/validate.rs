@@ -1,10 +1,12 @@
 //! From a call to a validated one: schema, defaults, canonical paths and URIs, canonical bytes, digest.
 
 use super::{Call, CallError, ValidatedCall};
-use crate::canon::{CanonicalPath, CanonicalUrl, canonical_json, canonical_path, canonical_url, sha256};
+use crate::canon::{
+    CanonicalPath, CanonicalUrl, canonical_json, canonical_number, canonical_path, canonical_url, sha256,
+};
 use crate::schema::{Declared, Issue, Located, Schema};
 use crate::world::World;
-use serde_json::Value;
+use serde_json::{Number, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -55,6 +57,7 @@ pub fn validate(call: Call, schema: &Schema, env: &CallEnv<'_>) -> Result<Valida
     let places = settle(&mut args, schema, env)?;
     let canonical = canonical_json(&args)?;
     let digest = digest(&tool_name, &canonical)?;
+    settle_numbers(&mut args);
     let Value::Object(args) = args else {
         // `args` was made from a map above and only its strings were replaced.
         return Err(CallError::Invalid(vec![issue(
@@ -95,6 +98,22 @@ struct Places {
     originals: BTreeMap<String, String>,
     paths: BTreeMap<String, CanonicalPath>,
     urls: BTreeMap<String, CanonicalUrl>,
+}
+
+/// Gives every number its canonical spelling, so that policy compares and templates print what was hashed.
+fn settle_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            // A number without a canonical form was refused before, and the form of the others is a JSON number.
+            let canonical = canonical_number(number).and_then(|text| text.parse::<Number>().ok());
+            if let Some(canonical) = canonical {
+                *number = canonical;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(settle_numbers),
+        Value::Object(members) => members.values_mut().for_each(settle_numbers),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
 }
 
 /// Replaces every declared path and URI by its canonical form.

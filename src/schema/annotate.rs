@@ -87,17 +87,20 @@ impl Schema {
     }
 
     /// Calls `see` with every schema object that may apply to a part of the value, that part, and its pointer.
-    fn each(&self, value: &Value, see: &mut dyn FnMut(&Map<String, Value>, &Value, &str)) {
+    fn each(&self, value: &Value, see: See<'_>) {
         Walk { schema: self, seen: HashSet::new(), see }.visit(self.root(), value, "");
     }
 }
+
+/// Is shown a schema, the part of the value that it may judge, and the part's pointer.
+type See<'a> = &'a mut dyn FnMut(&Map<String, Value>, &Value, &str);
 
 struct Walk<'a> {
     schema: &'a Schema,
     /// Pairs of schema and value by address: a value is judged by a schema once, so the walk is as large as the product
     /// of the two however often the schema refers to its own parts.
     seen: HashSet<(usize, usize)>,
-    see: &'a mut dyn FnMut(&Map<String, Value>, &Value, &str),
+    see: See<'a>,
 }
 
 impl<'a> Walk<'a> {

@@ -57,7 +57,11 @@ pub(super) fn kind(given: &Value) -> String {
 }
 
 /// `1 item`, `3 items`.
-pub(super) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+pub(super) fn counted<N: std::fmt::Display + Copy + PartialEq + From<u8>>(
+    n: N,
+    one: &str,
+    many: &str,
+) -> String {
     let noun = if n == N::from(1) { one } else { many };
     format!("{n} {noun}")
 }

@@ -93,6 +93,19 @@ fn f067_nothing_is_coerced_and_the_repair_is_named() {
 }
 
 #[test]
+fn null_is_to_be_left_out_only_where_that_is_right() {
+    let schema = json!({"type": "object", "properties": {
+        "must": {"type": "string"}, "may": {"type": "string"}, "list": {"type": "array", "items": {"type": "string"}}, "on": {"type": "boolean"}
+    }, "required": ["must"]});
+    insta::assert_snapshot!(issues(&schema, &json!({"must": null, "may": null, "list": [null], "on": 1})), @r#"
+    /list/0: must be a string, got null
+    /may: must be a string, got null; leave the property out if it has no value
+    /must: must be a string, got null
+    /on: must be a boolean, got the number 1; send true
+    "#);
+}
+
+#[test]
 fn alternatives_are_explained_by_the_one_that_was_meant() {
     let schema = object(&json!({
         "maybe": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]},
@@ -124,7 +137,7 @@ fn other_keywords_have_words_too() {
     }, "dependentRequired": {"a": ["z"]}, "unevaluatedProperties": false, "maxProperties": 20});
     let value = json!({"a": [1], "b": ["x"], "c": "s", "d": 1, "e": {}, "f": 0.25, "g": 0, "h": {"AB": 1}, "i": ["x", 1], "j": "", "k": 1});
     insta::assert_snapshot!(issues(&schema, &value), @r#"
-    missing required property "z"
+    missing required property "z", needed beside "a"
     /a: must have at least 2 items, got an array of 1 item
     /b: no item is as demanded: {"type":"integer"}
     /c: must not be {"type":"string"}, got the string "s"
@@ -254,8 +267,8 @@ fn warnings_name_what_has_no_effect() {
     }});
     insta::assert_snapshot!(warnings(&schema), @r#"
     manifest/bad-schema /propertes: unknown keyword "propertes" has no effect; did you mean "properties"?
-    manifest/bad-schema /properties/c/anyOf/0/properties/d/default: a default below "anyOf" is not filled in: which branch holds is not certain
     manifest/unknown-format /properties/a/format: format "uri-tmplate" is not known and not checked
+    manifest/bad-schema /properties/c/anyOf/0/properties/d/default: a default below "anyOf" is not filled in: which branch holds is not certain
     "#);
     let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$ref": "#/definitions/a", "minLength": 3, "description": "x"}},
         "definitions": {"a": {"type": "string"}}});
@@ -286,6 +299,9 @@ fn formats_are_asserted() {
         assert!(schema.check(&json!(good)).is_empty(), "{format} {good}");
         assert_eq!(schema.check(&json!(bad)).len(), 1, "{format} {bad}");
     }
+    let old = compile(&json!({"$schema": "http://json-schema.org/draft-07/schema#", "format": "uuid"}));
+    assert!(old.check(&json!("00000000-0000-4000-8000-000000000000")).is_empty());
+    assert!(!old.check(&json!("00000000-0000-4000-8000_000000000000")).is_empty());
 }
 
 #[test]
@@ -330,6 +346,17 @@ fn f109_a_default_that_breaks_its_own_schema_is_a_fault() {
     /$defs/i/properties/d/default: the default "y" breaks the schema that it stands in
     /properties/opt/properties/c/default: the default "q" breaks the schema that it stands in
     "#);
+}
+
+#[test]
+fn f109_a_null_that_the_schema_does_not_take_is_no_default() {
+    let schema = json!({"properties": {"a": {"type": "string", "default": null}, "b": {"type": ["string", "null"], "default": null}}});
+    assert_eq!(
+        warnings(&schema),
+        "manifest/bad-schema /properties/a/default: the default null is not of the type that is asked for, so it is not filled in"
+    );
+    let mut value = json!({});
+    assert_eq!(compile(&schema).fill_defaults(&mut value), ["/b"]);
 }
 
 #[test]
@@ -395,6 +422,21 @@ fn f113_deep_schemas_are_faults_not_overflows() {
     }
     chain.insert("d5000".to_owned(), json!({}));
     assert!(faults(&json!({"$ref": "#/$defs/d0", "$defs": chain})).contains("nested deeper"));
+}
+
+#[test]
+fn f113_the_stack_is_bounded_by_schema_and_value_together() {
+    let tower =
+        |floors| (0..floors).fold(json!({"items": {"$ref": "#"}}), |inner, _| json!({"allOf": [inner]}));
+    assert!(faults(&tower(30)).contains("one inside the other"));
+    let check = move || {
+        let schema = compile(&tower(20));
+        let value = (0..127).fold(json!(1), |inner, _| json!([inner]));
+        assert!(schema.check(&value).is_empty());
+        assert!(schema.locate(&value).is_empty());
+    };
+    // The main thread of a process has 8 MiB.
+    std::thread::Builder::new().stack_size(8 << 20).spawn(check).unwrap().join().unwrap();
 }
 
 #[test]

@@ -136,6 +136,7 @@ fn f065_numbers_reach_the_tool_and_the_digest_exactly() {
     for (given, expected) in rows {
         let call = run(&schema, args(given)).unwrap_or_else(|error| panic!("{given}: {error}"));
         assert_eq!(call.canonical(), format!(r#"{{"id":{expected}}}"#), "{given}");
+        assert_eq!(call.args()["id"].to_string(), expected, "{given}");
     }
     assert!(matches!(run(&schema, args("0.1")), Err(CallError::Invalid(_))));
     let any = json!({"type": "object"});
