@@ -9,7 +9,6 @@ mod lint;
 mod program;
 mod properties;
 mod schema_check;
-mod schema_standin;
 mod template;
 #[cfg(test)]
 mod testing;
@@ -20,7 +19,6 @@ pub use decode::{Origin, decode, decode_compiled, is_tool_name};
 pub use fill::{FillEnv, FillError, fill, fill_command, fill_paths};
 pub use lint::{lint, unsupported};
 pub use program::{DEFAULT_PATH, ProgramError, resolve_program};
-pub use schema_standin::Schema;
 pub use template::{CTX_FIELDS, TemplateError};
 pub use tool::{
     ArgvElement, Exec, OutputKind, RequiresApproval, Retry, StdinSource, Template, TemplatePart, Tool,
