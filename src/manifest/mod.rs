@@ -17,6 +17,7 @@ mod tool;
 pub use builtin::{BUILTIN_NAMES, builtin_effects, builtin_source};
 pub use decode::{Origin, decode, decode_compiled, is_tool_name};
 pub use fill::{FillEnv, FillError, fill, fill_command, fill_paths};
+pub use interpreter::is_interpreter;
 pub use lint::{lint, unsupported};
 pub use program::{DEFAULT_PATH, ProgramError, resolve_program};
 pub use template::{CTX_FIELDS, TemplateError};

@@ -1,7 +1,7 @@
 //! The manifest's side of argument schemas: faults of a schema and of examples become findings at their lines.
 
-use crate::schema::{Schema, SchemaFault};
 use crate::diag::{Code, Diagnostic};
+use crate::schema::{Schema, SchemaFault};
 use crate::source::{Decoder, Node};
 use serde_json::Value;
 
