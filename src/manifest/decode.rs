@@ -1,5 +1,6 @@
 //! From the tree of a manifest to a [`Tool`], with every fault of the file reported at once.
 
+use super::builtin::BUILTIN_NAMES;
 use super::command::TemplateReader;
 use super::interpreter::shell_templates;
 use super::properties::Properties;
@@ -7,8 +8,8 @@ use super::schema_check::{check_example, compile_output, compile_parameters};
 use super::tool::{Exec, OutputKind, RequiresApproval, Retry, StdinSource, Template, Tool};
 use crate::diag::{Code, Diagnostic};
 
-use super::schema_standin::Schema;
 use crate::model::SandboxSetting;
+use crate::schema::Schema;
 use crate::source::{Decoder, Entry, MapReader, Node, NodeKind};
 use crate::text::{escape, nearest};
 use std::path::PathBuf;
@@ -52,8 +53,7 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
     let parameters = parameters_node.map(Node::to_value);
     let schema =
         parameters_node.zip(parameters.as_ref()).and_then(|(n, v)| compile_parameters(decoder, v, n));
-    let properties =
-        parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
+    let properties = parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
     let templates = TemplateReader { properties };
     let exec = decode_exec(decoder, &mut map, templates);
     let sandbox_node = map.optional("sandbox");
@@ -102,9 +102,6 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
     }
     Some((tool, schema?))
 }
-
-// Stand-in until the built-in tools are merged.
-const BUILTIN_NAMES: &[&str] = &["read_file", "list_dir", "search_text", "write_file", "run_command"];
 
 const OUTPUT: [(&str, OutputKind); 2] = [("text", OutputKind::Text), ("json", OutputKind::Json)];
 

@@ -181,7 +181,7 @@ fn code_flags(argv: &[Element], hits: &mut Vec<Hit>) {
 }
 
 /// Whether this program runs code that it reads from standard input if it has no operand.
-pub(super) fn is_interpreter(program: &str) -> bool {
+pub fn is_interpreter(program: &str) -> bool {
     let name = base_name(program);
     SHELLS.contains(&name.as_str())
         || INTERPRETERS.iter().any(|known| !known.operands && known.names.contains(&name.as_str()))

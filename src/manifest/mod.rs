@@ -9,7 +9,6 @@ mod lint;
 mod program;
 mod properties;
 mod schema_check;
-mod schema_standin;
 mod template;
 #[cfg(test)]
 mod testing;
@@ -18,9 +17,9 @@ mod tool;
 pub use builtin::{BUILTIN_NAMES, builtin_effects, builtin_source};
 pub use decode::{Origin, decode, decode_compiled, is_tool_name};
 pub use fill::{FillEnv, FillError, fill, fill_command, fill_paths};
+pub use interpreter::is_interpreter;
 pub use lint::{lint, unsupported};
 pub use program::{DEFAULT_PATH, ProgramError, resolve_program};
-pub use schema_standin::Schema;
 pub use template::{CTX_FIELDS, TemplateError};
 pub use tool::{
     ArgvElement, Exec, OutputKind, RequiresApproval, Retry, StdinSource, Template, TemplatePart, Tool,

@@ -1,9 +1,8 @@
 //! The manifest's side of argument schemas: faults of a schema and of examples become findings at their lines.
 
-use super::schema_standin::{Schema, SchemaFault};
 use crate::diag::{Code, Diagnostic};
+use crate::schema::{Schema, SchemaFault};
 use crate::source::{Decoder, Node};
-use crate::text::escape;
 use serde_json::Value;
 
 /// Compiles `parameters`, which has to be an object schema.
@@ -12,19 +11,11 @@ pub(super) fn compile_parameters(decoder: &mut Decoder, value: &Value, node: &No
         decoder.wrong_type(node, "`parameters`", "a JSON Schema of an object");
         return None;
     }
-    if value.get("type").and_then(Value::as_str) != Some("object") {
-        decoder.report(
-            Diagnostic::error(Code::ManifestBadSchema, "`parameters` must be the schema of an object")
-                .at(node.pointer_span("/type"), "not `type: object`")
-                .help("write `type: object` and list the arguments under `properties`"),
-        );
-        return None;
-    }
     match Schema::compile_tool(value) {
         Ok((schema, warnings)) => {
             for warning in warnings {
                 decoder.report(
-                    Diagnostic::warning(Code::ManifestUnknownFormat, escape(&warning.message))
+                    Diagnostic::warning(warning.code, warning.message)
                         .at(node.pointer_span(&warning.pointer), "here"),
                 );
             }
@@ -51,7 +42,7 @@ pub(super) fn compile_output(decoder: &mut Decoder, value: &Value, node: &Node) 
 fn report_faults(decoder: &mut Decoder, faults: Vec<SchemaFault>, node: &Node) {
     for fault in faults {
         decoder.report(
-            Diagnostic::error(Code::ManifestBadSchema, escape(&fault.message))
+            Diagnostic::error(Code::ManifestBadSchema, fault.message)
                 .at(node.pointer_span(&fault.pointer), "here"),
         );
     }
@@ -63,7 +54,7 @@ pub(super) fn check_example(decoder: &mut Decoder, schema: &Schema, value: &Valu
         decoder.report(
             Diagnostic::error(
                 Code::ManifestBadExample,
-                format!("this example breaks the tool's own schema: {}", escape(&issue.message)),
+                format!("this example breaks the tool's own schema: {}", issue.message),
             )
             .at(node.pointer_span(&issue.path), "not a valid call")
             .help("correct the example or the schema; models imitate what they see"),

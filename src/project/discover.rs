@@ -57,8 +57,9 @@ pub(super) fn real_path(world: &dyn World, path: &Path) -> Result<PathBuf, Strin
 
 fn real_dir(world: &dyn World, path: &Path) -> Result<PathBuf, Diagnostic> {
     let shown = escape(&path.to_string_lossy());
-    let refuse =
-        |why: &str| Diagnostic::error(Code::UsageError, format!("cannot start in `{shown}`: {}", escape(why)));
+    let refuse = |why: &str| {
+        Diagnostic::error(Code::UsageError, format!("cannot start in `{shown}`: {}", escape(why)))
+    };
     let real = real_path(world, path).map_err(|why| refuse(&why))?;
     match world.stat(&real) {
         Ok(stat) if stat.kind == FileKind::Dir => Ok(real),

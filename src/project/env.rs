@@ -19,7 +19,10 @@ pub const VARIABLES: &[Variable] = &[
         name: "TOOLCTL_HOME",
         meaning: "absolute folder that holds your `config` and `state` instead of ~/.config/toolctl and ~/.local/state/toolctl",
     },
-    Variable { name: "TOOLCTL_LOG", meaning: "what to log on standard error: error, warn, info, debug or trace" },
+    Variable {
+        name: "TOOLCTL_LOG",
+        meaning: "what to log on standard error: error, warn, info, debug or trace",
+    },
     Variable { name: "TOOLCTL_NO_PROMPT", meaning: "1: never ask on the terminal, as --no-prompt" },
     Variable { name: "TOOLCTL_CALL_ID", meaning: "set for tools: the id of the call; not read" },
     Variable { name: "TOOLCTL_RUN_ID", meaning: "set for tools: the id of the run; not read" },

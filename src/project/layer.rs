@@ -72,7 +72,8 @@ impl LayerFiles {
 }
 
 fn settings_path(world: &dyn World, root: &Path) -> Result<Option<PathBuf>, Diagnostic> {
-    let mut found = SETTINGS_NAMES.iter().map(|name| root.join(name)).filter(|path| world.lstat(path).is_ok());
+    let mut found =
+        SETTINGS_NAMES.iter().map(|name| root.join(name)).filter(|path| world.lstat(path).is_ok());
     let (first, second) = (found.next(), found.next());
     match (first, second) {
         (Some(first), Some(second)) => Err(Diagnostic::error(

@@ -48,7 +48,10 @@ pub(super) fn choose(
         warnings.push(place(
             Diagnostic::warning(
                 Code::ConfigNeedsTrust,
-                format!("`workspace: {}` is left out: it lies outside a project that is not trusted", escape(text)),
+                format!(
+                    "`workspace: {}` is left out: it lies outside a project that is not trusted",
+                    escape(text)
+                ),
             )
             .help("read the project's files, then run `toolctl trust`"),
         ));

@@ -163,7 +163,10 @@ impl MemoryWorld {
 
     fn stat_at(&self, path: &Path) -> io::Result<Stat> {
         let tree = self.tree();
-        let at = tree.keys().position(|key| key == path).unwrap_or(0) as u64;
+        // Stable whatever else is in the tree: FNV-1a of the path.
+        let ino = path.as_os_str().as_encoded_bytes().iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+        });
         let thing = tree.get(path).ok_or(io::ErrorKind::NotFound)?;
         let (kind, len, mode) = match thing {
             Thing::File(bytes) => (FileKind::File, bytes.len() as u64, 0o644),
@@ -173,7 +176,7 @@ impl MemoryWorld {
         let ctime_ns = self.ctimes.get(path).copied().unwrap_or(0);
         let mode = self.modes.get(path).copied().unwrap_or(mode);
         let (uid, gid) = self.owners.get(path).copied().unwrap_or((self.uid, self.uid));
-        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino: at + 2, ctime_ns })
+        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino, ctime_ns })
     }
 }
 

@@ -135,9 +135,7 @@ fn decode_approval(decoder: &mut Decoder, node: &Node, places: &mut Places) -> O
     let mut reader = Reader { map, places };
     let file = ApprovalFile {
         policy: reader.get("policy", "approval.policy").and_then(|n| decode_policy(decoder, n)),
-        timeout: reader
-            .get("timeout", "approval.timeout")
-            .and_then(|n| decoder.duration(n, "`timeout`")),
+        timeout: reader.get("timeout", "approval.timeout").and_then(|n| decoder.duration(n, "`timeout`")),
         timeout_action: reader
             .get("timeoutAction", "approval.timeoutAction")
             .and_then(|n| decoder.choice(n, "`timeoutAction`", &ACTIONS)),
@@ -158,9 +156,9 @@ fn decode_policy(decoder: &mut Decoder, node: &Node) -> Option<ApprovalPolicy> {
     match &node.kind {
         NodeKind::String(text) if text == "none" => Some(ApprovalPolicy::None),
         NodeKind::String(text) if text == "all" => Some(ApprovalPolicy::All),
-        NodeKind::Seq(_) => decoder
-            .strings(node, "`policy`")
-            .map(|names| ApprovalPolicy::Names(names.into_iter().collect())),
+        NodeKind::Seq(_) => {
+            decoder.strings(node, "`policy`").map(|names| ApprovalPolicy::Names(names.into_iter().collect()))
+        }
         NodeKind::String(_) => {
             decoder.bad_value(node.span, "`policy` must be none, all or a list of tools", "none of these");
             None
@@ -192,7 +190,7 @@ fn decode_helper(decoder: &mut Decoder, node: &Node) -> Option<HelperCommand> {
     }
     match sandbox {
         None => Some(HelperCommand { argv, sandbox: None }),
-        Some(decoded) => Some(HelperCommand { argv, sandbox: Some(decoded?) }),
+        Some(said) => Some(HelperCommand { argv, sandbox: Some(said?) }),
     }
 }
 
@@ -264,11 +262,18 @@ fn dirs(decoder: &mut Decoder, node: &Node, what: &str) -> Option<Vec<String>> {
 fn absolute_dirs(decoder: &mut Decoder, node: &Node, what: &str) -> Option<Vec<String>> {
     let dirs = decoder.strings(node, what)?;
     let fine = |dir: &String| {
-        dir.len() > 1 && dir.starts_with('/') && !dir.contains('\0') && !dir.split('/').any(|part| part == "..")
+        dir.len() > 1
+            && dir.starts_with('/')
+            && !dir.contains('\0')
+            && !dir.split('/').any(|part| part == "..")
     };
     if dirs.iter().all(fine) {
         return Some(dirs);
     }
-    decoder.bad_value(node.span, format!("{what} lists absolute folders"), "not absolute, or `/`, or with `..`");
+    decoder.bad_value(
+        node.span,
+        format!("{what} lists absolute folders"),
+        "not absolute, or `/`, or with `..`",
+    );
     None
 }

@@ -67,6 +67,8 @@ impl SettingsFile {
 
     /// `policies` as written, or the usual folder.
     pub fn policy_dirs(&self) -> Vec<&str> {
-        self.policies.as_ref().map_or_else(|| vec!["policies"], |dirs| dirs.iter().map(String::as_str).collect())
+        self.policies
+            .as_ref()
+            .map_or_else(|| vec!["policies"], |dirs| dirs.iter().map(String::as_str).collect())
     }
 }

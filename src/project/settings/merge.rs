@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 /// Collects the layers.
 #[derive(Debug, Default)]
-pub struct Merger {
+pub(in crate::project) struct Merger {
     settings: Settings,
     /// Which layer said a key last.
     from: BTreeMap<&'static str, Layer>,
@@ -76,7 +76,13 @@ impl Inner<'_> {
         });
     }
 
-    fn set<T: Clone>(&mut self, key: &'static str, new: Option<&T>, old: &mut T, tighter: fn(&T, &T) -> bool) {
+    fn set<T: Clone>(
+        &mut self,
+        key: &'static str,
+        new: Option<&T>,
+        old: &mut T,
+        tighter: fn(&T, &T) -> bool,
+    ) {
         if let Some(new) = new
             && self.accepts(key, tighter(new, old))
         {
@@ -87,9 +93,8 @@ impl Inner<'_> {
 
 impl Merger {
     /// Adds the next layer inwards. `trusted` only matters for a project.
-    pub fn add(&mut self, layer: Layer, file: &SettingsFile, trusted: bool) {
-        let mut inner =
-            Inner { layer, file, trusted, from: &mut self.from, warnings: &mut self.warnings };
+    pub(in crate::project) fn add(&mut self, layer: Layer, file: &SettingsFile, trusted: bool) {
+        let mut inner = Inner { layer, file, trusted, from: &mut self.from, warnings: &mut self.warnings };
         let now = &mut self.settings;
         let less = |new: &u64, old: &u64| new <= old;
         inner.set("concurrency", file.concurrency.as_ref(), &mut now.concurrency, less);
@@ -103,9 +108,12 @@ impl Merger {
         inner.set("sandbox.backend", file.backend.as_ref(), &mut now.backend, |new, old| {
             new == old || *new == Backend::Ns && *old == Backend::Auto
         });
-        inner.set("onToolException", file.on_tool_exception.as_ref(), &mut now.on_tool_exception, |new, old| {
-            new == old || *new == OnException::Abort
-        });
+        inner.set(
+            "onToolException",
+            file.on_tool_exception.as_ref(),
+            &mut now.on_tool_exception,
+            |new, old| new == old || *new == OnException::Abort,
+        );
         approval(&mut inner, now);
         limits(&mut inner, now);
         router(&mut inner, now);
@@ -113,7 +121,7 @@ impl Merger {
     }
 
     /// The settings in force, and what was left out.
-    pub fn finish(self) -> (Settings, Vec<Diagnostic>) {
+    pub(in crate::project) fn finish(self) -> (Settings, Vec<Diagnostic>) {
         (self.settings, self.warnings)
     }
 }

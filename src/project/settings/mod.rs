@@ -9,7 +9,7 @@ mod tests;
 mod values;
 
 pub use file::SettingsFile;
-pub use merge::Merger;
+pub(super) use merge::Merger;
 pub use values::{
     Approval, ApprovalPolicy, Artifacts, Backend, HelperCommand, LoopAction, LoopDetection, OnException,
     Router, Settings, TimeoutAction,

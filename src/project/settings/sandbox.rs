@@ -101,12 +101,13 @@ fn lower<T: PartialOrd + Copy>(
 
 fn network_within(new: &AllowNetwork, old: &AllowNetwork) -> bool {
     match (new, old) {
-        (AllowNetwork::No, _) | (_, AllowNetwork::Yes) | (AllowNetwork::Loopback, AllowNetwork::Loopback) => true,
+        (AllowNetwork::No, _) | (_, AllowNetwork::Yes) | (AllowNetwork::Loopback, AllowNetwork::Loopback) => {
+            true
+        }
         (AllowNetwork::Hosts(new), AllowNetwork::Hosts(old)) => new.iter().all(|host| old.contains(host)),
-        (AllowNetwork::Loopback, AllowNetwork::Hosts(_))
-        | (AllowNetwork::Loopback | AllowNetwork::Hosts(_) | AllowNetwork::Yes, AllowNetwork::No)
-        | (AllowNetwork::Hosts(_) | AllowNetwork::Yes, AllowNetwork::Loopback)
-        | (AllowNetwork::Yes, AllowNetwork::Hosts(_)) => false,
+        (AllowNetwork::Loopback | AllowNetwork::Yes, AllowNetwork::Hosts(_) | AllowNetwork::No)
+        | (AllowNetwork::Hosts(_), AllowNetwork::No | AllowNetwork::Loopback)
+        | (AllowNetwork::Yes, AllowNetwork::Loopback) => false,
     }
 }
 

@@ -10,8 +10,19 @@ use std::time::Duration;
 /// Variables of the caller that a manifest may forward unless the outer layers list others: language, time zone and
 /// terminal width, which change how output looks and carry no secret.
 const FORWARDABLE: [&str; 13] = [
-    "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME",
-    "TZ", "TERM", "COLUMNS", "NO_COLOR",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "TZ",
+    "TERM",
+    "COLUMNS",
+    "NO_COLOR",
 ];
 
 /// All settings.

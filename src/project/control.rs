@@ -1,0 +1,128 @@
+//! The files that decide what tools may do, and those that other programs execute later: what the sandbox protects and
+//! what `engine/control-files` denies to write.
+
+use super::discover::SETTINGS_NAMES;
+use super::open::Project;
+use crate::manifest::{ArgvElement, Exec, TemplatePart, Tool, is_interpreter};
+use crate::model::Layer;
+use crate::world::{FileKind, World};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Paths in the workspace that other programs execute or obey: hooks of git, and of shells and editors.
+const EXEC_LATER: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode"];
+
+/// What no tool may change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Control {
+    /// Files and folders that exist: the settings, tools and policies of every layer, and programs that manifests name.
+    pub read_only: Vec<PathBuf>,
+    /// Folders that no tool may even see: outer configuration and state.
+    pub hidden: Vec<PathBuf>,
+    /// Names that do not exist and that no tool may create, the missing ones of `exec_later` included.
+    pub absent: Vec<PathBuf>,
+    /// Files that exist and that other programs execute later: protected as `read_only`, unless a rule names them.
+    pub exec_later: Vec<PathBuf>,
+}
+
+impl Control {
+    /// Every path that `engine/control-files` denies to write: all but what is executed later, which rules can free.
+    pub fn protected(&self) -> Vec<PathBuf> {
+        let later = |path: &&PathBuf| !EXEC_LATER.iter().any(|name| path.ends_with(name));
+        let absent = self.absent.iter().filter(later);
+        self.read_only.iter().chain(&self.hidden).chain(absent).cloned().collect()
+    }
+}
+
+/// The control set of a project. `more` are other paths to protect, such as programs outside its folders that
+/// manifests name.
+pub(super) fn control_set(world: &dyn World, project: &Project, more: &[PathBuf]) -> Control {
+    let mut control = Control { hidden: project.homes.hidden(), ..Control::default() };
+    let mut names = BTreeSet::new();
+    for layer in &project.layers {
+        // Outer layers lie in hidden folders.
+        if layer.layer == Layer::Project {
+            names.extend(layer.tools.iter().chain(&layer.policies).cloned());
+        }
+    }
+    // Where a project begins is decided by these names: at its root, and in the workspace, where none may begin.
+    for dir in project.root.iter().chain([&project.workspace]) {
+        names.extend(SETTINGS_NAMES.iter().chain(&["tools.d"]).map(|name| dir.join(name)));
+    }
+    names.extend(project.root.iter().map(|root| root.join("policies")));
+    names.extend(more.iter().cloned());
+    for path in names {
+        sort(world, path, &mut control.read_only, &mut control.absent);
+    }
+    for name in EXEC_LATER {
+        sort(world, project.workspace.join(name), &mut control.exec_later, &mut control.absent);
+    }
+    // In a linked work tree `.git` is a file that says where the repository is.
+    let git = project.workspace.join(".git");
+    if world.lstat(&git).is_ok_and(|stat| stat.kind != FileKind::Dir) {
+        control.absent.retain(|path| !path.starts_with(&git));
+        control.exec_later.push(git);
+    }
+    control
+}
+
+fn sort(world: &dyn World, path: PathBuf, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
+    if world.lstat(&path).is_ok() { present.push(path) } else { absent.push(path) }
+}
+
+/// The files that a tool names and that are run: its program if given by a path, the script of an interpreter, and
+/// whatever lies beside the manifest. Paths as written, made absolute; only those that exist.
+pub(super) fn named_programs(world: &dyn World, tool: &Tool, workspace: &Path) -> Vec<PathBuf> {
+    let Exec::Command(argv) = &tool.exec else { return Vec::new() };
+    let texts = argv.iter().filter_map(|element| match element {
+        ArgvElement::One(template) => fixed(&template.parts, tool, workspace),
+        ArgvElement::Splice { .. } | ArgvElement::Group { .. } => None,
+    });
+    let mut found = Vec::new();
+    let mut interpreter = false;
+    for (at, text) in texts.enumerate() {
+        let path = Path::new(&text);
+        let candidates = if path.is_absolute() {
+            vec![path.to_path_buf()]
+        } else if at == 0 && text.contains('/') {
+            tool.dir.iter().map(|dir| dir.join(path)).collect()
+        } else if interpreter {
+            // A script by a relative path is meant from the working folder.
+            vec![workspace.join(path)]
+        } else {
+            Vec::new()
+        };
+        interpreter |= at == 0 && is_interpreter(&text);
+        let is_file = |path: &PathBuf| world.stat(path).is_ok_and(|stat| stat.kind == FileKind::File);
+        found.extend(candidates.into_iter().map(|path| without_dots(&path)).filter(is_file));
+    }
+    found
+}
+
+fn fixed(parts: &[TemplatePart], tool: &Tool, workspace: &Path) -> Option<String> {
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            TemplatePart::Text(part) => text.push_str(part),
+            TemplatePart::Workspace => text.push_str(workspace.to_str()?),
+            TemplatePart::ToolDir => text.push_str(tool.dir.as_deref()?.to_str()?),
+            TemplatePart::Arg(_) | TemplatePart::Ctx(_) => return None,
+        }
+    }
+    Some(text)
+}
+
+/// `a/./b` and `a/x/../b` in one spelling. Only for the list of protected names; nothing is opened by it.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}

@@ -1,0 +1,222 @@
+//! Ties the layers together. Nothing is read that the command at hand does not need: settings at once, manifests and
+//! policies when they are asked for.
+
+use super::access::Access;
+use super::catalog::{Catalog, CatalogTool};
+use super::control::{Control, control_set, named_programs};
+use super::discover::discover;
+use super::home::Homes;
+use super::layer::LayerFiles;
+use super::policies::{PolicyNode, read_policies};
+use super::settings::{Merger, Settings, SettingsFile};
+use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
+use super::workspace;
+use crate::diag::{Code, Diagnostic};
+use crate::manifest::Tool;
+use crate::model::Layer;
+use crate::source::Files;
+use crate::world::World;
+use std::path::{Path, PathBuf};
+
+/// Everything around a call that comes from disk.
+#[derive(Debug)]
+pub struct Project {
+    /// The project's root; `None` without a project.
+    pub root: Option<PathBuf>,
+    /// The folder that tools work in, as a real path.
+    pub workspace: PathBuf,
+    /// The folders outside the project.
+    pub homes: Homes,
+    /// The settings in force.
+    pub settings: Settings,
+    /// Whether the project's files may act.
+    pub trust: TrustState,
+    /// The layers that exist, outermost first.
+    pub layers: Vec<LayerFiles>,
+    /// What was left out of the settings, and why.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Project {
+    /// Opens the project around `start`, the working folder or what `-C` names. Without a project, the folder itself is
+    /// the workspace.
+    ///
+    /// # Errors
+    /// Every fault of the settings, of their owners, and of the record of trust.
+    pub fn open(world: &dyn World, files: &mut Files, start: &Path) -> Result<Self, Vec<Diagnostic>> {
+        Self::open_for(world, files, start, None)
+    }
+
+    /// As [`Self::open`]. With `called`, whether the project is trusted is found out for calls of this tool alone, which
+    /// is as safe and does not look at the manifests of all others.
+    pub fn open_for(
+        world: &dyn World,
+        files: &mut Files,
+        start: &Path,
+        called: Option<&str>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let one = |diagnostic| vec![diagnostic];
+        let homes = Homes::find(world).map_err(one)?;
+        let discovery = discover(world, start, homes.home.as_deref()).map_err(one)?;
+        let mut faults = Vec::new();
+        let mut layers = Vec::new();
+        let mut add = |layer: Layer, root: &Path, access: Access| match LayerFiles::open(
+            world, files, layer, root, access,
+        ) {
+            Ok(found) => layers.extend(found),
+            Err(found) => faults.extend(found),
+        };
+        add(Layer::System, &homes.system, Access::system());
+        if let Some(config) = &homes.config {
+            add(Layer::User, config, Access::user(world));
+        }
+        if let Some(root) = &discovery.root {
+            add(Layer::Project, root, Access::project(world, root));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let project = layers.iter().find(|layer| layer.layer == Layer::Project);
+        let trust = match (project, &homes.state) {
+            (None, _) => TrustState::NoProject,
+            (Some(_), None) => TrustState::Untrusted,
+            (Some(layer), Some(state)) => {
+                TrustRecord::state(world, state, &ControlSet::of(layer), called).map_err(one)?
+            }
+        };
+        let mut merger = Merger::default();
+        for layer in &layers {
+            merger.add(layer.layer, &layer.settings, layer.layer != Layer::Project || trust.is_trusted());
+        }
+        let (settings, mut warnings) = merger.finish();
+        for outer in layers.iter().filter(|layer| layer.layer != Layer::Project) {
+            warnings.extend(outer_workspace(&outer.settings));
+        }
+        let workspace =
+            workspace::choose(world, &homes, &discovery, project, trust.is_trusted(), &mut warnings)
+                .map_err(one)?;
+        Ok(Self { root: discovery.root, workspace, homes, settings, trust, layers, warnings })
+    }
+
+    /// The tools of all layers.
+    pub fn catalog(&self) -> Catalog<'_> {
+        Catalog::new(&self.layers)
+    }
+
+    /// The policy files of all layers.
+    pub fn policies(&self, world: &dyn World, files: &mut Files) -> Result<Vec<PolicyNode>, Vec<Diagnostic>> {
+        read_policies(world, files, &self.layers, self.trust.is_trusted())
+    }
+
+    /// What no tool may change. `tool` is the one that is called: programs that it names are protected too, as are those
+    /// that were named when the project was trusted, and the control sets of projects inside the workspace that follow
+    /// their author's edits.
+    pub fn control_set(&self, world: &dyn World, tool: Option<&Tool>) -> Result<Control, Diagnostic> {
+        let mut programs = Vec::new();
+        if let (Some(layer), Some(state)) = (self.project_layer(), &self.homes.state) {
+            programs.extend(TrustRecord::programs(world, state, &ControlSet::of(layer))?);
+        }
+        if let Some(tool) = tool {
+            programs.extend(self.named_programs(world, tool));
+        }
+        if let Some(state) = &self.homes.state {
+            let others = author_files(world, state, self.root.as_deref())?;
+            programs.extend(others.into_iter().filter(|path| path.starts_with(&self.workspace)));
+        }
+        Ok(control_set(world, self, &programs))
+    }
+
+    /// The programs that a tool names below the project or the workspace.
+    pub fn named_programs(&self, world: &dyn World, tool: &Tool) -> Vec<PathBuf> {
+        let below = |path: &PathBuf| {
+            path.starts_with(&self.workspace) || self.root.as_ref().is_some_and(|root| path.starts_with(root))
+        };
+        named_programs(world, tool, &self.workspace).into_iter().filter(below).collect()
+    }
+
+    /// Prepares to trust the project: reads and checks all of its control set. Show the tools' requests to the person
+    /// first, then [`TrustRecord::keep`] it in [`Self::state_dir`].
+    ///
+    /// # Errors
+    /// There is no project, or a file of it cannot be read or believed. Faults inside manifests do not hinder: trust
+    /// speaks of who wrote them, not of their being right.
+    pub fn prepare_trust(
+        &self,
+        world: &dyn World,
+        tools: &[CatalogTool],
+        author: bool,
+    ) -> Result<TrustRecord, Vec<Diagnostic>> {
+        let Some(layer) = self.project_layer() else {
+            return Err(vec![
+                Diagnostic::error(Code::NothingToDo, "there is no project here that could be trusted")
+                    .help("a project has a `toolctl.yaml` or a `tools.d` folder at its root"),
+            ]);
+        };
+        let programs: Vec<PathBuf> = tools
+            .iter()
+            .filter(|tool| tool.layer == Layer::Project)
+            .flat_map(|tool| self.named_programs(world, &tool.tool))
+            .collect();
+        let record = TrustRecord::prepare(world, &ControlSet::of(layer), &programs, author)
+            .map_err(|fault| vec![fault])?;
+        let faults: Vec<Diagnostic> = record
+            .files()
+            .filter_map(|path| layer.access.check(world, &layer.root.join(path)).err())
+            .collect();
+        if faults.is_empty() { Ok(record) } else { Err(faults) }
+    }
+
+    /// Keeps a prepared record.
+    pub fn trust(&self, world: &dyn World, record: &TrustRecord) -> Result<(), Diagnostic> {
+        record.keep(world, self.state_dir()?)
+    }
+
+    /// Forgets that the project was trusted. Whether it was.
+    pub fn revoke_trust(&self, world: &dyn World) -> Result<bool, Diagnostic> {
+        let state = self.state_dir()?;
+        self.root.as_ref().map_or(Ok(false), |root| revoke(world, state, root))
+    }
+
+    /// Suspends the project's trust after a call created `created`, a file that would control it.
+    pub fn suspend_trust(&self, world: &dyn World, created: &str) -> Result<(), Diagnostic> {
+        match (&self.root, &self.homes.state) {
+            (Some(root), Some(state)) => suspend(world, state, root, created),
+            // Nothing can be trusted here.
+            (None, _) | (_, None) => Ok(()),
+        }
+    }
+
+    /// The folder of trust and state.
+    ///
+    /// # Errors
+    /// The user has no password entry, and `TOOLCTL_HOME` is not set.
+    pub fn state_dir(&self) -> Result<&Path, Diagnostic> {
+        self.homes.state.as_deref().ok_or_else(|| {
+            Diagnostic::error(
+                Code::ConfigEnvironment,
+                "there is no folder for state: you have no password entry",
+            )
+            .help("set TOOLCTL_HOME to an absolute folder outside the project")
+        })
+    }
+
+    fn project_layer(&self) -> Option<&LayerFiles> {
+        self.layers.iter().find(|layer| layer.layer == Layer::Project)
+    }
+}
+
+/// A workspace is a project's matter: one for all projects would be none of them.
+fn outer_workspace(settings: &SettingsFile) -> Option<Diagnostic> {
+    settings.workspace()?;
+    let warning = Diagnostic::warning(
+        Code::ConfigBadSetting,
+        "`workspace` is left out: it is read from a project's settings only",
+    );
+    Some(match settings.place("workspace") {
+        Some(span) => warning.at(span, "left out"),
+        None => warning,
+    })
+}
+
+#[cfg(test)]
+mod tests;
