@@ -217,6 +217,8 @@ fn state_within_reach_of_the_project_is_refused() {
             _ => assert_eq!(codes(&found.unwrap_err()), [Code::ConfigWorkspace], "{home}"),
         }
     }
+    let link = project().with_dir("/work/p/.home").with_link("/moved", "/work/p/.home");
+    assert_eq!(codes(&open(&link.with_env("TOOLCTL_HOME", "/moved")).unwrap_err()), [Code::ConfigWorkspace]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::index::{Change, ChangeKind, Index};
 use super::walk::ControlSet;
 use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
-use crate::project::discover::SETTINGS_NAMES;
+use crate::project::discover::{SETTINGS_NAMES, real_path};
 use crate::source::check_owner;
 use crate::text::escape;
 use crate::world::World;
@@ -106,7 +106,7 @@ impl TrustRecord {
 
     /// Keeps the record.
     pub fn keep(&self, world: &dyn World, state: &Path) -> Result<(), Diagnostic> {
-        check_apart(state, &self.header.path)?;
+        check_apart(world, state, &self.header.path)?;
         let mut text = to_json(&self.header)?;
         text.push('\n');
         self.index.write(&mut text);
@@ -235,8 +235,9 @@ fn remove(world: &dyn World, path: &Path) -> Result<(), Diagnostic> {
 }
 
 /// Refuses a state folder that the project holds.
-fn check_apart(state: &Path, root: &Path) -> Result<(), Diagnostic> {
-    if !state.starts_with(root) {
+fn check_apart(world: &dyn World, state: &Path, root: &Path) -> Result<(), Diagnostic> {
+    let real = real_path(world, state).unwrap_or_else(|_| state.to_path_buf());
+    if !real.starts_with(root) {
         return Ok(());
     }
     Err(Diagnostic::error(
@@ -251,8 +252,9 @@ fn check_apart(state: &Path, root: &Path) -> Result<(), Diagnostic> {
 }
 
 fn read(world: &dyn World, state: &Path, root: &Path) -> Result<Option<String>, Diagnostic> {
-    check_apart(state, root)?;
-    let path = record_path(state, root);
+    check_apart(world, state, root)?;
+    let (usual, author) = record_paths(state, root);
+    let path = if world.lstat(&author).is_ok() { author } else { usual };
     match world.lstat(&path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
