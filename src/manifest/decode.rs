@@ -52,8 +52,7 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
     let parameters = parameters_node.map(Node::to_value);
     let schema =
         parameters_node.zip(parameters.as_ref()).and_then(|(n, v)| compile_parameters(decoder, v, n));
-    let properties =
-        parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
+    let properties = parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
     let templates = TemplateReader { properties };
     let exec = decode_exec(decoder, &mut map, templates);
     let sandbox_node = map.optional("sandbox");

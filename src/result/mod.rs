@@ -3,6 +3,6 @@
 mod document;
 
 pub use document::{
-    ApprovalInfo, DecisionInfo, Denial, Execution, ExecutionSandbox, LayerInfo, Place, SandboxDenial, ToolCallResult,
-    ToolResultValue,
+    ApprovalInfo, DecisionInfo, Denial, Execution, ExecutionSandbox, LayerInfo, Place, SandboxDenial,
+    ToolCallResult, ToolResultValue,
 };
