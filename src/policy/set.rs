@@ -298,5 +298,6 @@ pub(super) fn default_of<'s>(sources: &'s [PolicySource], unit: &Unit) -> Option
         .iter()
         .filter_map(|at| sources.get(*at))
         .filter_map(|source| source.file.default.action.map(|action| (action, source)))
-        .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        // Of two equal defaults the one of the first name is shown, so that the order of files has no meaning.
+        .min_by(|a, b| (b.0, &a.1.file.name).cmp(&(a.0, &b.1.file.name)))
 }

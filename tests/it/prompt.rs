@@ -5,12 +5,16 @@ use expectrl::{Eof, Expect as _, Session};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-const POLICY: &str = "policy: main\nformat: 1\nrole: host\ndefault: deny\nrules:\n  - id: ask-first\n    tool: write_file\n    always: true\n    action: ask\n    reason: \"writes {args.path}\"\n";
+const POLICY: &str = "policy: main\nformat: 1\nrole: host\ndefault: deny\neffects:\n  note: [{ effect: write }]\nrules:\n  - id: ask-first\n    tool: [note, write_file]\n    always: true\n    action: ask\n    reason: \"writes {args.path}\"\n";
+
+/// Writes its text into a file of the workspace.
+const NOTE: &str = "name: note\ndescription: Writes a note.\nparameters:\n  type: object\n  properties: { path: { type: string, format: path }, content: { type: string } }\n  required: [path, content]\n  additionalProperties: false\ncommand: [/usr/bin/tee, --, \"{args.path}\"]\nendOfOptions: true\nstdin: \"{args.content}\"\nsandbox: { allowFS: { readWrite: [\"{workspace}\"] } }\n";
 
 /// A project in which writing asks, and the prompt waits for at most `timeout` milliseconds.
 fn project(who: &Who, timeout: u32) -> Project {
     let project = Project::of(who);
     project.file("toolctl.yaml", format!("approval: {{ timeout: {timeout} }}\n"));
+    project.file("tools.d/note.yaml", NOTE);
     project.file("policies/main.yaml", POLICY);
     project.trusted();
     project
@@ -39,7 +43,7 @@ fn terminal(project: &Project, script: &str) -> Session {
     session
 }
 
-const CALL: &str = "$TOOLCTL run write_file -a path=new.txt -a content=hello";
+const CALL: &str = "$TOOLCTL run note -a path=new.txt -a content=hello";
 /// What the prompt ends with.
 const QUESTION: &str = "anything else refuses: ";
 
@@ -73,7 +77,7 @@ fn yes_runs_it_and_everything_else_does_not() {
             ("YES", 12),
             ("yes please", 12),
             (" yes", 12),
-            ("write_file", 12),
+            ("note", 12),
             ("all", 12),
         ] {
             let project = project(&who, 15_000);
@@ -93,13 +97,28 @@ fn yes_runs_it_and_everything_else_does_not() {
 }
 
 #[test]
+fn a_destructive_tool_wants_its_name() {
+    for who in everybody() {
+        for (answer, code) in [("yes", 12), ("write_file", 0)] {
+            let project = project(&who, 15_000);
+            let mut session = terminal(&project, &CALL.replace("note", "write_file"));
+            wait_for_question(&mut session);
+            session.send_line(answer).unwrap();
+            let (got, text) = exit_of(session);
+            assert_eq!(got, code, "{answer:?}: {text}");
+            assert_eq!(written(&project), code == 0);
+        }
+    }
+}
+
+#[test]
 fn stdin_may_be_a_pipe_and_stderr_a_file() {
     for who in everybody() {
         let args = r#"printf '%s' '{"path":"new.txt","content":"hello"}'"#;
         for script in [
-            format!("{args} | $TOOLCTL run write_file --args -"),
-            format!("{args} | $TOOLCTL run write_file --args - 2>err.txt"),
-            format!("{args} | $TOOLCTL run write_file --args - >out.txt 2>err.txt"),
+            format!("{args} | $TOOLCTL run note --args -"),
+            format!("{args} | $TOOLCTL run note --args - 2>err.txt"),
+            format!("{args} | $TOOLCTL run note --args - >out.txt 2>err.txt"),
             format!("yes | {CALL}"),
         ] {
             let project = project(&who, 15_000);
@@ -197,7 +216,7 @@ fn hidden_characters_are_visible() {
         let project = project(&who, 15_000);
         let args = r#"{"path":"new.txt","content":"ma\u202ein\u001b[2K\rharmless\nApprove? [y]"}"#;
         project.file("call.json", args);
-        let mut session = terminal(&project, "$TOOLCTL run write_file --args - <call.json");
+        let mut session = terminal(&project, "$TOOLCTL run note --args - <call.json");
         let prompt = wait_for_question(&mut session);
         assert!(
             prompt.contains("\\u{202e}") && prompt.contains("\\u{1b}[2K\\rharmless\\nApprove"),
@@ -218,7 +237,7 @@ fn nothing_is_cut_off_unseen() {
         let project = project(&who, 15_000);
         let content = format!("{}TAIL-OF-IT", "x".repeat(5000));
         project.file("call.json", serde_json::json!({"path": "new.txt", "content": content}).to_string());
-        let mut session = terminal(&project, "$TOOLCTL run write_file --args - <call.json");
+        let mut session = terminal(&project, "$TOOLCTL run note --args - <call.json");
         let prompt = wait_for_question(&mut session);
         assert!(prompt.contains("more characters are not shown"), "{prompt}");
         assert!(!prompt.contains("TAIL-OF-IT"));
