@@ -33,6 +33,7 @@ pub enum Stdin {
 ///
 /// # Errors
 /// [`SandboxError::Lost`] if the outcome is unknown; any other error means that the tool did not run.
+#[expect(clippy::needless_pass_by_value, reason = "a plan and its input are used once")]
 pub fn run(plan: Plan, stdin: Stdin, cancel: Option<&Cancel>) -> Result<Ended, SandboxError> {
     if !plan.sandboxed {
         return attempt(&plan, Mode::Off, &stdin, cancel);
@@ -258,7 +259,7 @@ fn start(plan: &Plan, job: &Job, stdin: &Stdin) -> Result<Started, Refusal> {
     let exe = high(&exe)?;
     let spec = HelperSpec {
         exe: exe.as_fd(),
-        fds: ends.each_ref().map(|fd| fd.as_raw_fd()),
+        fds: ends.each_ref().map(OwnedFd::as_raw_fd),
         namespaces: match (job.mode, job.netns) {
             (Mode::Ns, true) => NAMESPACES | libc::CLONE_NEWNET,
             (Mode::Ns, false) => NAMESPACES,
@@ -338,6 +339,12 @@ fn failed_error(plan: &Plan, mode: Mode, failed: Failed) -> SandboxError {
     let said = said.join(": ");
     match kind {
         FailKind::Layer => SandboxError::Unavailable { layer: stage, detail: said, ways_out: ways_out(mode) },
+        FailKind::Request if errno == libc::EACCES && rustix::process::geteuid().is_root() => {
+            SandboxError::BadRequest(format!(
+                "{stage}: {said}; a tool that root starts has no power over other users' files; run toolctl as their \
+                 owner"
+            ))
+        }
         FailKind::Request => SandboxError::BadRequest(format!("{stage}: {said}")),
         FailKind::Changed => SandboxError::Changed { path: detail },
         FailKind::Exec if errno == libc::ENOENT && stage == Step::Exec.as_str() => {
@@ -383,18 +390,33 @@ fn finish(plan: &Plan, mode: Mode, begin: Instant, outcome: capture::Outcome) ->
             Mode::Flat => Backend::Flat,
             Mode::Off => Backend::None,
         },
-        layers: outcome
-            .layers
-            .into_iter()
-            .map(|layer| LayerReport {
-                name: layer.name,
-                state: if layer.enforced { LayerState::Enforced } else { LayerState::Absent },
-                detail: layer.detail,
-            })
-            .collect(),
+        layers: layer_reports(mode, outcome.layers),
         created: plan.absent.iter().filter(|path| path.symlink_metadata_ok()).cloned().collect(),
         digests: plan.digests.clone(),
     })
+}
+
+/// The helper's layers, and those that were not asked for.
+fn layer_reports(mode: Mode, layers: Vec<super::job::Layer>) -> Vec<LayerReport> {
+    let wanted: Vec<LayerReport> = layers
+        .into_iter()
+        .map(|layer| LayerReport {
+            name: layer.name,
+            state: if layer.enforced { LayerState::Enforced } else { LayerState::Absent },
+            detail: layer.detail,
+        })
+        .collect();
+    let off: &[&str] = match mode {
+        Mode::Ns => &["netns"],
+        Mode::Flat => &["userns", "pidns", "mountns", "netns"],
+        Mode::Off => &["userns", "pidns", "mountns", "netns", "landlock", "seccomp", "memory", "processes"],
+    };
+    let missing: Vec<LayerReport> = off
+        .iter()
+        .filter(|name| !wanted.iter().any(|layer| layer.name == **name))
+        .map(|name| LayerReport { name: (*name).to_owned(), state: LayerState::Off, detail: String::new() })
+        .collect();
+    wanted.into_iter().chain(missing).collect()
 }
 
 fn cause_of(mode: Mode, signal: Option<i32>) -> EndCause {

@@ -69,7 +69,7 @@ impl Plan {
     /// could not start, [`SandboxError::Unavailable`] if `flat` was asked for and cannot hold this.
     pub fn build(input: PlanInput<'_>) -> Result<Self, SandboxError> {
         check_arguments(&input)?;
-        let sandboxed = input.config.is_some();
+        let sandboxed = input.config.as_ref().is_some_and(|config| config.enabled != Some(false));
         let config = input.config.clone().unwrap_or_default();
         let net = if sandboxed { network(&config)? } else { Net::Host };
         if config.run_as.is_some() {
@@ -215,6 +215,14 @@ impl Plan {
         self.net.put(&mut bytes);
         self.absent.put(&mut bytes);
         self.temp_exec.put(&mut bytes);
+        self.backend.as_str().to_owned().put(&mut bytes);
+        for (layer, name) in [
+            (RequiredLayer::Netns, "netns"),
+            (RequiredLayer::Cgroup, "cgroup"),
+            (RequiredLayer::Landlock, "landlock"),
+        ] {
+            self.required.contains(&layer).then(|| name.to_owned()).put(&mut bytes);
+        }
         let limits = self.limits;
         for number in [
             u64::try_from(limits.timeout.as_nanos()).unwrap_or(u64::MAX),
