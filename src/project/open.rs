@@ -134,6 +134,18 @@ impl Project {
         named_programs(world, tool, &self.workspace).into_iter().filter(below).collect()
     }
 
+    /// Checks who could have written the programs and scripts that a tool names by a path, as was done for its manifest.
+    /// Installed programs found by a bare name are the system's matter.
+    pub fn check_programs(&self, world: &dyn World, found: &CatalogTool) -> Result<(), Vec<Diagnostic>> {
+        let Some(layer) = self.layers.iter().find(|layer| layer.layer == found.layer) else { return Ok(()) };
+        let access = Access { inside: None, ..layer.access.clone() };
+        let faults: Vec<Diagnostic> = named_programs(world, &found.tool, &self.workspace)
+            .iter()
+            .filter_map(|path| access.check(world, path).err())
+            .collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
     /// Prepares to trust the project: reads and checks all of its control set. Show the tools' requests to the person
     /// first, then [`TrustRecord::keep`] it in [`Self::state_dir`].
     ///

@@ -179,7 +179,15 @@ fn named_programs_are_covered_and_protected() {
     assert!(state_for(&world, "hello").is_trusted());
     let control = open(&world).unwrap().control_set(&world, None).unwrap();
     assert!(control.read_only.contains(&PathBuf::from("/work/p/scripts/run.py")), "{control:#?}");
-    let world = world.with_file("/work/p/scripts/run.py", "import os");
+    let check = |world: &MemoryWorld| {
+        let project = open(world).unwrap();
+        let tool = project.catalog().find(world, &mut Files::new(), "hello").unwrap();
+        project.check_programs(world, &tool).map_err(|found| codes(&found))
+    };
+    assert_eq!(check(&world), Ok(()));
+    let world = world.with_mode("/work/p/scripts", 0o777);
+    assert_eq!(check(&world), Err(vec![Code::SourceUnsafeOwner]));
+    let world = world.with_mode("/work/p/scripts", 0o755).with_file("/work/p/scripts/run.py", "import os");
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
     assert!(matches!(state(&world), TrustState::Changed(_)));
 }
