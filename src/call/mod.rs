@@ -1,7 +1,16 @@
 //! A call before it is decided: parsing, validation, canonical JSON and the digest.
 
+mod error;
+mod flags;
+mod parse;
 mod request;
+mod validate;
 mod validated;
 
+pub use crate::canon::{canonical_json, sha256};
+pub use error::CallError;
+pub use flags::args_from_flags;
+pub use parse::parse_args;
 pub use request::Call;
+pub use validate::{CallEnv, validate};
 pub use validated::ValidatedCall;

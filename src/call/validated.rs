@@ -1,5 +1,6 @@
 //! A call whose arguments satisfy the schema and are canonical: they never change again.
 
+use crate::canon::{CanonicalPath, CanonicalUrl};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -13,6 +14,8 @@ pub struct ValidatedCall {
     pub(super) digest: String,
     pub(super) defaults: Vec<String>,
     pub(super) originals: BTreeMap<String, String>,
+    pub(super) paths: BTreeMap<String, CanonicalPath>,
+    pub(super) urls: BTreeMap<String, CanonicalUrl>,
 }
 
 impl ValidatedCall {
@@ -49,5 +52,16 @@ impl ValidatedCall {
     /// JSON Pointer -> the caller's spelling, for every path or URI whose canonical form differs.
     pub const fn originals(&self) -> &BTreeMap<String, String> {
         &self.originals
+    }
+
+    /// JSON Pointer -> what was resolved, for every string declared `format: path`. Resolved once: policy judges the very
+    /// answer that the argument was made from.
+    pub const fn paths(&self) -> &BTreeMap<String, CanonicalPath> {
+        &self.paths
+    }
+
+    /// JSON Pointer -> what was parsed, for every string declared `format: uri`.
+    pub const fn urls(&self) -> &BTreeMap<String, CanonicalUrl> {
+        &self.urls
     }
 }

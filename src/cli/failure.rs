@@ -1,34 +1,44 @@
-//! Everything that can stop a call before or after the tool ran, with its exit code, its code and its ways out.
+//! Everything that can keep a call from running, with its exit code and what is said about it.
 
 use super::exit::Exit;
 use crate::call::CallError;
 use crate::diag::{Code, Diagnostic};
-use crate::gate::PromptError;
+use crate::gate::{GateError, PromptError};
 use crate::sandbox::SandboxError;
-use crate::text::Escaped;
-use std::io;
+use crate::term::OutputError;
 
 /// A failure of a command. Every variant has one exit code, by an exhaustive match.
 #[derive(Debug)]
 pub enum Failure {
     /// The command line makes no sense.
     Usage(Diagnostic),
-    /// The arguments are not JSON or break the schema.
-    Arguments(CallError),
-    /// A manifest, policy or setting cannot be loaded or needs trust.
+    /// The arguments are not JSON, break the schema or cannot be filled into the command.
+    Arguments(ArgumentFault),
+    /// A manifest, policy or setting cannot be loaded, is not supported yet or needs trust.
     Config(Vec<Diagnostic>),
     /// There is no such tool.
     UnknownTool(Diagnostic),
-    /// Nobody to ask.
+    /// The gate did not open.
+    Gate(GateError),
+    /// Nobody could be asked.
     NobodyToAsk(PromptError),
-    /// What was approved is not what would run.
-    Stale,
     /// The sandbox could not be had, or the program is not there.
     Sandbox(SandboxError),
     /// The output could not be written.
-    Output(io::Error),
+    Output(OutputError),
     /// toolctl itself failed.
     Internal(anyhow::Error),
+}
+
+/// What is wrong with the arguments.
+#[derive(Debug)]
+pub enum ArgumentFault {
+    /// They do not make a valid call.
+    Call(CallError),
+    /// Several flags are at fault.
+    Flags(Vec<CallError>),
+    /// They cannot be filled into the tool's command.
+    Fill(Diagnostic),
 }
 
 impl Failure {
@@ -39,11 +49,115 @@ impl Failure {
             Self::Arguments(_) => Exit::Arguments,
             Self::Config(_) => Exit::Config,
             Self::UnknownTool(_) => Exit::UnknownTool,
-            Self::NobodyToAsk(_) => Exit::ApprovalUnavailable,
-            Self::Stale => Exit::Stale,
+            Self::Gate(GateError::Denied) => Exit::Denied,
+            Self::Gate(GateError::ApprovalRequired | GateError::TooWeak) | Self::NobodyToAsk(_) => {
+                Exit::ApprovalUnavailable
+            }
+            Self::Gate(GateError::Stale) => Exit::Stale,
             Self::Sandbox(error) => sandbox_exit(error),
+            // A reader that has seen enough is no failure of ours, but what it did not read was not delivered.
             Self::Output(_) => Exit::Output,
             Self::Internal(_) => Exit::Internal,
         }
+    }
+
+    /// What is said about it, with a way out.
+    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) => vec![diagnostic.clone()],
+            Self::Arguments(fault) => fault.diagnostics(),
+            Self::Config(diagnostics) => diagnostics.clone(),
+            Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],
+            Self::NobodyToAsk(error) => {
+                vec![Diagnostic::error(Code::ApprovalRequired, crate::text::escape(&error.to_string()).to_string())]
+            }
+            Self::Sandbox(error) => vec![sandbox_diagnostic(error)],
+            Self::Output(error) => {
+                vec![Diagnostic::error(Code::OutputError, crate::text::escape(&error.to_string()).to_string())]
+            }
+            Self::Internal(error) => {
+                vec![
+                    Diagnostic::error(Code::InternalError, crate::text::escape(&format!("{error:#}")).to_string())
+                        .help("this is a fault of toolctl; please report it"),
+                ]
+            }
+        }
+    }
+}
+
+/// The exit code of a sandbox error: a plan that cannot be is a fault of the manifest, a machine that cannot is 30.
+pub const fn sandbox_exit(error: &SandboxError) -> Exit {
+    match error {
+        SandboxError::BadRequest(_) | SandboxError::ProgramMissing { .. } => Exit::Config,
+        SandboxError::Unavailable { .. } | SandboxError::Host { .. } => Exit::SandboxUnavailable,
+        SandboxError::Changed { .. } => Exit::Stale,
+        SandboxError::Exec { .. } => Exit::ToolFailed,
+        SandboxError::Lost => Exit::Internal,
+    }
+}
+
+/// What is said about a sandbox error.
+pub fn sandbox_diagnostic(error: &SandboxError) -> Diagnostic {
+    let code = match error {
+        SandboxError::BadRequest(_) => Code::SandboxBadRequest,
+        SandboxError::ProgramMissing { .. } | SandboxError::Exec { .. } => Code::RunProgramMissing,
+        SandboxError::Unavailable { .. } | SandboxError::Host { .. } => Code::SandboxUnavailable,
+        SandboxError::Changed { .. } => Code::ApprovalStale,
+        SandboxError::Lost => Code::InternalError,
+    };
+    let mut diagnostic = Diagnostic::error(code, error.to_string());
+    for way in error.ways_out() {
+        diagnostic = diagnostic.help(way);
+    }
+    diagnostic
+}
+
+impl ArgumentFault {
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        match self {
+            Self::Call(error) => vec![call_diagnostic(error)],
+            Self::Flags(errors) => errors.iter().map(call_diagnostic).collect(),
+            Self::Fill(diagnostic) => vec![diagnostic.clone()],
+        }
+    }
+
+    /// Every issue, as the caller's model sees it.
+    pub fn issues(&self) -> Vec<crate::schema::Issue> {
+        match self {
+            Self::Call(error) => error.issues(),
+            Self::Flags(errors) => errors.iter().flat_map(CallError::issues).collect(),
+            Self::Fill(diagnostic) => vec![crate::schema::Issue {
+                path: String::new(),
+                message: diagnostic.message.clone(),
+                keyword: "command".to_owned(),
+            }],
+        }
+    }
+}
+
+fn call_diagnostic(error: &CallError) -> Diagnostic {
+    let message = match error {
+        CallError::Invalid(_) => "the arguments do not satisfy the tool's schema".to_owned(),
+        CallError::BadPath(_) => "an argument that names a place has no canonical form".to_owned(),
+        CallError::Json(_) | CallError::BadFlag { .. } | CallError::Canonical(_) => error.to_string(),
+    };
+    let mut diagnostic = Diagnostic::error(error.code(), message);
+    if matches!(error, CallError::Invalid(_) | CallError::BadPath(_)) {
+        for issue in error.issues() {
+            diagnostic = diagnostic.note(issue.to_string());
+        }
+    }
+    diagnostic
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<SandboxError> for Failure {
+    fn from(error: SandboxError) -> Self {
+        Self::Sandbox(error)
     }
 }

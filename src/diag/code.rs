@@ -135,6 +135,8 @@ codes! {
     ApprovalRefused = "approval/refused",
     /// Nobody answered in time.
     ApprovalTimeout = "approval/timeout",
+    /// What would run is not what was decided or approved.
+    ApprovalStale = "approval/stale",
     /// The tool's program, or the interpreter of its script, is not there.
     RunProgramMissing = "run/program-missing",
     /// The tool ended with a failure of its own.

@@ -6,4 +6,4 @@ mod quarantine;
 mod run;
 
 pub use outcome::{Outcome, OutcomeKind};
-pub use run::run;
+pub use run::{Authorization, Terms, run};

@@ -1,26 +1,6 @@
 //! A person's yes, bound to one digest.
 
-/// How sure it is that the owner of the machine, and not the agent, answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strength {
-    /// A client of a protocol answered.
-    Client,
-    /// Somebody with the user's own rights answered.
-    SameUser,
-    /// A signature by an enrolled key, or another user of the machine.
-    Presence,
-}
-
-impl Strength {
-    /// The name used in JSON.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Client => "client",
-            Self::SameUser => "same-user",
-            Self::Presence => "presence",
-        }
-    }
-}
+use crate::policy::Strength;
 
 /// A yes to exactly one digest. It is made by the prompt alone and is used up by [`super::authorize`].
 #[derive(Debug)]

@@ -9,7 +9,7 @@ mod authorized;
 mod prompt;
 mod request;
 
-pub use approval::{Approval, Strength};
-pub use authorized::{AuthorizedCall, Authorized, GateError, authorize};
-pub use prompt::{Answered, PromptError, ask};
-pub use request::{ApprovalRequest, Detail, request};
+pub use approval::Approval;
+pub use authorized::{AuthorizedCall, Authorized, GateError, approval_digest, authorize};
+pub use prompt::{Answered, PromptError, approve_by_timeout, ask};
+pub use request::{ApprovalRequest, Asked, Detail, sandbox_line};

@@ -4,9 +4,10 @@
 //! before it appeared, and reads everything but the one word as no. Nothing of the terminal's settings is changed, so
 //! there is nothing to restore when a signal ends it.
 
-use super::{Approval, ApprovalRequest, Strength};
-use crate::term::tty::{Answer, NoTty, Tty};
-use crate::term::Text;
+use super::{Approval, ApprovalRequest};
+use crate::model::EffectSet;
+use crate::policy::Strength;
+use crate::term::{Answer, NoTty, Text, Tty};
 use crate::text::escape;
 use std::io;
 use std::time::{Duration, Instant};
@@ -37,20 +38,23 @@ pub enum PromptError {
 ///
 /// # Errors
 /// [`PromptError::NoTerminal`] if there is nobody to ask; a terminal that fails half-way is an error too, never a yes.
-pub fn ask(request: &ApprovalRequest, timeout: Duration) -> Result<Answered, PromptError> {
-    let mut tty = Tty::open()?;
-    ask_on(&mut tty, request, timeout)
+pub fn ask(request: &ApprovalRequest, timeout: Duration, color: bool) -> Result<Answered, PromptError> {
+    let tty = Tty::open(color)?;
+    ask_on(&tty, request, timeout)
 }
 
-fn ask_on(tty: &mut Tty, request: &ApprovalRequest, timeout: Duration) -> Result<Answered, PromptError> {
+fn ask_on(tty: &Tty, request: &ApprovalRequest, timeout: Duration) -> Result<Answered, PromptError> {
     let deadline = Instant::now() + timeout;
     tty.write(&draw(request, false, tty.width(), timeout))?;
-    tty.flush_input()?;
     loop {
         let answer = match tty.read_line(deadline)? {
             Answer::Line(line) => line,
             Answer::Eof => {
                 tty.write(&Text::new().plain("\n").plain("no answer: refused\n"))?;
+                return Ok(Answered::Refused);
+            }
+            Answer::Unclear => {
+                tty.write(&Text::new().plain("several lines at once are no answer: refused\n"))?;
                 return Ok(Answered::Refused);
             }
             Answer::Timeout => {
@@ -61,7 +65,6 @@ fn ask_on(tty: &mut Tty, request: &ApprovalRequest, timeout: Duration) -> Result
         if answer == "all" && has_cut(request) {
             let left = deadline.saturating_duration_since(Instant::now());
             tty.write(&draw(request, true, tty.width(), left))?;
-            tty.flush_input()?;
             continue;
         }
         if answer == request.word() {
@@ -83,9 +86,9 @@ fn has_cut(request: &ApprovalRequest) -> bool {
 }
 
 /// The whole prompt, the question included.
-fn draw(request: &ApprovalRequest, all: bool, width: usize, left: Duration) -> Text {
+fn draw(request: &ApprovalRequest, all: bool, width: Option<u16>, left: Duration) -> Text {
     let mut text = Text::new().plain("\n── approval needed ");
-    for _ in 19..width.clamp(40, 78) {
+    for _ in 19..width.unwrap_or(78).clamp(40, 78) {
         text = text.plain("─");
     }
     text = text.plain("\n");
@@ -114,4 +117,14 @@ fn draw(request: &ApprovalRequest, all: bool, width: usize, left: Duration) -> T
 fn label(text: Text, label: &'static str) -> Text {
     const COLUMN: &str = "          ";
     text.strong(label).plain(COLUMN.get(label.len()..).unwrap_or(" "))
+}
+
+/// The yes of `timeoutAction: approve`: recorded as the clock's, and only for calls whose sandbox is that of a read.
+pub fn approve_by_timeout(request: &ApprovalRequest, effects: EffectSet) -> Option<Approval> {
+    effects.is_only_read().then(|| Approval {
+        digest: request.approval_digest.clone(),
+        request_id: request.request_id.clone(),
+        decided_by: "timeout".to_owned(),
+        strength: Strength::SameUser,
+    })
 }

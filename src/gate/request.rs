@@ -1,7 +1,12 @@
 //! What a person is asked: the seed's ApprovalRequest and every fact that the prompt shows.
 
+use crate::model::Context;
+use crate::policy::Decided;
+use crate::sandbox::PlanReport;
+use crate::term::quote_argv;
 use crate::text::{Escaped, Untrusted, escape, is_hidden};
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 
 /// Values longer than this many characters are cut in the first view, visibly and with a way to see the rest.
 const VIEW_CHARS: usize = 2000;
@@ -66,9 +71,137 @@ pub struct ApprovalRequest {
     pub details: Vec<Detail>,
 }
 
+/// What a request is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The decided call.
+    pub decided: &'a Decided,
+    /// The sandbox that would hold it.
+    pub report: &'a PlanReport,
+    /// The caller's claims.
+    pub ctx: &'a Context,
+    /// The digest of all that would run.
+    pub digest: &'a str,
+    /// The rule with its place, such as `main/writes (policies/main.yaml:6:5)`.
+    pub rule: &'a str,
+    /// Which of the arguments are secret: their values are not shown.
+    pub secrets: &'a [String],
+}
+
 impl ApprovalRequest {
+    /// The request for a decided call.
+    pub fn new(asked: Asked<'_>) -> Self {
+        let Asked { decided, report, ctx, digest, .. } = asked;
+        let call = decided.call();
+        let short = digest.trim_start_matches("sha256:").get(..12).unwrap_or_default();
+        Self {
+            request_id: format!("ar:{short}:{}", call.tool_call_id()),
+            tool_name: call.tool_name().to_owned(),
+            args: call.args().clone(),
+            agent_name: ctx.agent_name().unwrap_or_default().to_owned(),
+            run_id: ctx.run_id.clone().unwrap_or_default(),
+            session_id: ctx.session_id.clone(),
+            user_id: ctx.user_id.clone(),
+            tenant_id: ctx.tenant_id.clone(),
+            approval_digest: digest.to_owned(),
+            destructive: decided.tool().destructive,
+            details: details(asked, report),
+        }
+    }
+
     /// The one word that means yes.
     pub fn word(&self) -> &str {
         if self.destructive { &self.tool_name } else { "yes" }
     }
+}
+
+fn details(asked: Asked<'_>, report: &PlanReport) -> Vec<Detail> {
+    let Asked { decided, ctx, rule, secrets, .. } = asked;
+    let call = decided.call();
+    let mut out = vec![
+        Detail::own("tool", &tool_line(decided)),
+        Detail::own("asked by", rule),
+    ];
+    if let Some(reason) = &decided.decision().reason {
+        out.push(Detail::own("reason", reason));
+    }
+    if report.program.is_some() {
+        let argv = quote_argv(&report.argv);
+        let hidden = report.argv.iter().flat_map(|arg| arg.chars()).filter(|c| is_hidden(*c)).count();
+        out.push(Detail { label: "runs", text: argv, hidden });
+    }
+    for (name, value) in call.args() {
+        out.push(argument(name, value, call.defaults(), secrets));
+    }
+    for (pointer, original) in call.originals() {
+        out.push(Detail::untrusted("written", &Untrusted::new(format!("{pointer} was {original}"))));
+    }
+    if !ctx.agents.is_empty() {
+        out.push(Detail::untrusted("agent", &Untrusted::new(ctx.agents.join(" > "))));
+    }
+    let effects: Vec<&str> = decided.effects().iter().map(crate::model::Effect::as_str).collect();
+    out.push(Detail::own("effects", &effects.join(", ")));
+    out.push(Detail::untrusted("in", &Untrusted::new(report.cwd.clone())));
+    out.push(Detail::untrusted("sandbox", &Untrusted::new(sandbox_line(report))));
+    out.push(Detail::untrusted("env", &Untrusted::new(report.env.join(" "))));
+    out
+}
+
+fn tool_line(decided: &Decided) -> String {
+    let tool = decided.tool();
+    let mut line = format!("{} ({})", tool.name, tool.layer);
+    if tool.destructive {
+        line.push_str(", may destroy data");
+    }
+    line
+}
+
+fn argument(name: &str, value: &Value, defaults: &[String], secrets: &[String]) -> Detail {
+    let pointer = crate::canon::push_token("", name);
+    let below = |list: &[String]| {
+        list.iter().any(|entry| *entry == pointer || entry.starts_with(&format!("{pointer}/")))
+    };
+    let text = match value {
+        _ if below(secrets) => "(secret, not shown)".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+    };
+    let default = if defaults.contains(&pointer) { " (default)" } else { "" };
+    Detail::untrusted("argument", &Untrusted::new(format!("{name} = {text}{default}")))
+}
+
+/// The sandbox in one line.
+pub fn sandbox_line(report: &PlanReport) -> String {
+    if report.backend == "none" {
+        return "none: the tool runs with your rights".to_owned();
+    }
+    let mut line = report.backend.clone();
+    for access in ["read", "write", "hidden"] {
+        let paths: Vec<String> = report
+            .mounts
+            .iter()
+            .filter(|mount| mount.access.split('+').next() == Some(access) && !is_runtime(&mount.path))
+            .map(|mount| mount.path.to_string_lossy().into_owned())
+            .collect();
+        if !paths.is_empty() {
+            let _ = write!(line, "; {access} {}", paths.join(" "));
+        }
+    }
+    let _ = write!(line, "; network {}", report.network);
+    let limits = &report.limits;
+    let _ = write!(line, "; {} s", limits.timeout_ms.div_ceil(1000));
+    if let Some(memory) = limits.memory_kib {
+        let _ = write!(line, "; {} MiB", memory / 1024);
+    }
+    if let Some(processes) = limits.processes {
+        let _ = write!(line, "; {processes} processes");
+    }
+    line
+}
+
+/// Folders of the system that every sandbox shows, which would only hide what matters.
+fn is_runtime(path: &std::path::Path) -> bool {
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/dev", "/proc", "/tmp"]
+        .iter()
+        .any(|root| path.starts_with(root))
 }

@@ -87,17 +87,20 @@ impl Schema {
     }
 
     /// Calls `see` with every schema object that may apply to a part of the value, that part, and its pointer.
-    fn each(&self, value: &Value, see: &mut dyn FnMut(&Map<String, Value>, &Value, &str)) {
+    fn each(&self, value: &Value, see: See<'_>) {
         Walk { schema: self, seen: HashSet::new(), see }.visit(self.root(), value, "");
     }
 }
+
+/// Is shown a schema, the part of the value that it may judge, and the part's pointer.
+type See<'a> = &'a mut dyn FnMut(&Map<String, Value>, &Value, &str);
 
 struct Walk<'a> {
     schema: &'a Schema,
     /// Pairs of schema and value by address: a value is judged by a schema once, so the walk is as large as the product
     /// of the two however often the schema refers to its own parts.
     seen: HashSet<(usize, usize)>,
-    see: &'a mut dyn FnMut(&Map<String, Value>, &Value, &str),
+    see: See<'a>,
 }
 
 impl<'a> Walk<'a> {
@@ -144,10 +147,7 @@ fn property_schemas<'a>(schema: &'a Map<String, Value>, key: &str) -> Vec<&'a Va
     let declared = schema.get("properties").and_then(|properties| properties.get(key));
     let mut found: Vec<&Value> = declared.into_iter().collect();
     if let Some(Value::Object(patterns)) = schema.get("patternProperties") {
-        // A pattern of ECMA-262 that this engine reads otherwise is taken to match.
-        let matches = |pattern: &str| regex::Regex::new(pattern).is_ok_and(|regex| regex.is_match(key));
-        let exotic = |pattern: &str| pattern.contains('\\') || regex::Regex::new(pattern).is_err();
-        found.extend(patterns.iter().filter(|(p, _)| exotic(p) || matches(p)).map(|(_, part)| part));
+        found.extend(patterns.iter().filter(|(pattern, _)| may_match(pattern, key)).map(|(_, part)| part));
     }
     if declared.is_none() {
         found.extend(
@@ -155,6 +155,15 @@ fn property_schemas<'a>(schema: &'a Map<String, Value>, key: &str) -> Vec<&'a Va
         );
     }
     found
+}
+
+/// Whether a pattern of ECMA-262 may match. What `\d` and the like mean differs, so both meanings count, and a pattern that
+/// this engine does not take is held to match.
+fn may_match(pattern: &str, key: &str) -> bool {
+    let matches =
+        |pattern: &str| regex::bytes::Regex::new(pattern).is_ok_and(|regex| regex.is_match(key.as_bytes()));
+    let readable = regex::bytes::Regex::new(pattern).is_ok();
+    !readable || matches(pattern) || matches(&format!("(?-u){pattern}"))
 }
 
 /// The schemas that may apply to an item.

@@ -80,14 +80,17 @@ impl Schema {
         let known =
             |name: &str| OWN_FORMATS.contains(&name) || options.is_known_format(dialect.draft(), name);
         let lint = Lint::run(&root, dialect, &names, &known);
-        let (says, warnings, mut faults) = (lint.says, lint.warnings, lint.faults);
+        let (says, mut warnings, mut faults) = (lint.says, lint.warnings, lint.faults);
         faults.extend(graph::faults(&root, &names));
         if !faults.is_empty() {
+            faults.sort_by(|a, b| a.pointer.cmp(&b.pointer));
             return Err(faults);
         }
         let validator = options.build(&root).map_err(|error| build_faults(&root, dialect, &error))?;
         let compiled = Self { root, names, dialect, says, validator };
-        let faults = compiled.default_faults();
+        let (faults, more) = compiled.check_defaults();
+        warnings.extend(more);
+        warnings.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         if faults.is_empty() { Ok((compiled, warnings)) } else { Err(faults) }
     }
 
@@ -123,13 +126,26 @@ fn fault(pointer: &str, message: String) -> SchemaFault {
 }
 
 fn options(dialect: Dialect) -> ValidationOptions<'static> {
-    jsonschema::options()
+    let options = jsonschema::options()
         .with_draft(dialect.draft())
         .offline()
         .should_validate_formats(true)
         .should_ignore_unknown_formats(true)
         .with_format("path", |text: &str| !text.is_empty() && !text.contains('\0'))
-        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES))
+        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES));
+    match dialect {
+        // Not a format of these drafts, but one that tools of these drafts ask for more than for any other.
+        Dialect::Draft4 | Dialect::Draft6 | Dialect::Draft7 => options.with_format("uuid", is_uuid),
+        Dialect::Draft201909 | Dialect::Draft202012 => options,
+    }
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// All that is wrong with a schema that the validator would not take; it names one fault itself.
@@ -140,7 +156,7 @@ fn build_faults(root: &Value, dialect: Dialect, first: &jsonschema::ValidationEr
         |meta| {
             meta.iter_errors(root)
                 .take(MAX_FAULTS)
-                .map(|error| fault(error.instance_path().as_str(), show::clip(&error.to_string(), 240)))
+                .map(|error| fault(error.instance_path().as_str(), meta_message(&error)))
                 .collect()
         },
     );
@@ -151,6 +167,18 @@ fn build_faults(root: &Value, dialect: Dialect, first: &jsonschema::ValidationEr
     }
     faults.truncate(MAX_FAULTS);
     faults
+}
+
+/// What is wrong with a keyword. `type` alone has a list of alternatives that nobody wants to read.
+fn meta_message(error: &jsonschema::ValidationError<'_>) -> String {
+    const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
+    let given = error.instance();
+    if !error.instance_path().as_str().ends_with("/type") {
+        return show::clip(&error.to_string(), 240);
+    }
+    let near = given.as_str().and_then(|name| crate::text::nearest(name, TYPES));
+    let hint = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+    format!("{} is not a type (they are {}){hint}", show::value(given), TYPES.join(", "))
 }
 
 fn meta_schema(dialect: Dialect) -> Value {

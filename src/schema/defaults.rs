@@ -3,12 +3,13 @@
 //! A default is filled in for a property that is absent from an object that is there, at every level, through
 //! `properties`, `items`, `additionalProperties`, `$ref` and `allOf`. An absent object is not made for the sake of the
 //! defaults inside it, and a default at the top or below `anyOf`, `oneOf`, `if` and the like is not filled in. A property that
-//! is required is demanded, whatever its default says.
+//! is required is demanded, whatever its default says, and `default: null` where null is not valid is no default.
 
-use super::compile::{Schema, SchemaFault};
+use super::compile::{Schema, SchemaFault, SchemaWarning};
 use super::keywords::{Applies, children};
 use super::show;
 use crate::canon::push_token;
+use crate::diag::Code;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -70,17 +71,24 @@ impl Schema {
     }
 
     fn default_of<'a>(&'a self, schema: &'a Value) -> Option<&'a Value> {
-        self.same(schema).into_iter().find_map(|part| part.get("default"))
+        let default = self.same(schema).into_iter().find_map(|part| part.get("default"))?;
+        (!self.means_none(schema, default)).then_some(default)
+    }
+
+    /// Whether a default is a `null` that the schema does not let through: a widespread way to write "no default".
+    fn means_none(&self, schema: &Value, default: &Value) -> bool {
+        default.is_null() && self.types_of(schema).is_some_and(|types| !types.contains("null"))
     }
 
     /// The defaults that break their own schema. Each is put into an otherwise empty value at its place, and only what the
-    /// validator says of that place, by that schema, counts.
-    pub(super) fn default_faults(&self) -> Vec<SchemaFault> {
-        let mut check = Check { schema: self, seen: HashSet::new(), faults: Vec::new() };
+    /// validator says of that place, by that schema, counts. A `null` that means none is a warning.
+    pub(super) fn check_defaults(&self) -> (Vec<SchemaFault>, Vec<SchemaWarning>) {
+        let mut check =
+            Check { schema: self, seen: HashSet::new(), faults: Vec::new(), warnings: Vec::new() };
         if self.says().defaults {
             check.visit(self.root(), "", "", &mut Vec::new());
         }
-        check.faults
+        (check.faults, check.warnings)
     }
 }
 
@@ -106,6 +114,7 @@ struct Check<'a> {
     schema: &'a Schema,
     seen: HashSet<usize>,
     faults: Vec<SchemaFault>,
+    warnings: Vec<SchemaWarning>,
 }
 
 impl<'a> Check<'a> {
@@ -115,7 +124,16 @@ impl<'a> Check<'a> {
             return;
         }
         if let Some(default) = map.get("default").filter(|_| !steps.is_empty()) {
-            self.check(default, pointer, evaluated, steps);
+            if self.schema.means_none(schema, default) {
+                self.warnings.push(SchemaWarning {
+                    pointer: push_token(pointer, "default"),
+                    message: "the default null is not of the type that is asked for, so it is not filled in"
+                        .to_owned(),
+                    code: Code::ManifestBadSchema,
+                });
+            } else {
+                self.check(default, pointer, evaluated, steps);
+            }
         }
         for keyword in super::reference::REFERENCES {
             let target = map
@@ -135,7 +153,7 @@ impl<'a> Check<'a> {
                 {
                     Some(Step::Item)
                 }
-                _ => continue,
+                (Applies::Part | Applies::Maybe | Applies::Not | Applies::Nothing, _) => continue,
             };
             let below = child.pointer.strip_prefix(pointer).unwrap_or("");
             let evaluated = format!("{evaluated}{below}");

@@ -5,12 +5,13 @@
 
 use super::compile::Schema;
 use super::issue::Issue;
-use super::shape::type_name;
 use super::show::{clip, counted, described, kind, listed, quote, value};
+use super::words::{article, format_words, names, or, plain, repair};
 use crate::text::nearest;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
 use serde_json::Value;
+use std::fmt::Write as _;
 
 /// Most issues of one value.
 const MAX_ISSUES: usize = 50;
@@ -84,7 +85,7 @@ impl<'a> Explain<'a> {
     fn finish(mut self) -> Vec<Issue> {
         if self.issues.is_empty() {
             // The validator said no and then named nothing: the value stays refused.
-            self.put("", "schema", "the value does not satisfy the schema".to_owned());
+            self.put("", "schema", "the value does not satisfy the schema");
         }
         let mut seen = std::collections::HashSet::new();
         self.issues.retain(|issue| seen.insert((issue.path.clone(), issue.message.clone())));
@@ -92,13 +93,13 @@ impl<'a> Explain<'a> {
         if total > MAX_ISSUES {
             self.issues.truncate(MAX_ISSUES - 1);
             let message = format!("and {} more issues", total - MAX_ISSUES + 1);
-            self.put("", "schema", message);
+            self.put("", "schema", &message);
         }
         self.issues
     }
 
-    fn put(&mut self, path: &str, keyword: &str, message: String) {
-        let message = clip(&message, MAX_MESSAGE);
+    fn put(&mut self, path: &str, keyword: &str, message: &str) {
+        let message = clip(message, MAX_MESSAGE);
         self.issues.push(Issue { path: path.to_owned(), message, keyword: keyword.to_owned() });
     }
 
@@ -121,7 +122,7 @@ impl<'a> Explain<'a> {
         let path = error.instance_path().as_str();
         match error.kind() {
             Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
-                self.add_alternatives(error, context, nesting)
+                self.add_alternatives(error, context, nesting);
             }
             Kind::AdditionalProperties { unexpected } => {
                 let known = self.parent(error).map(own_properties).unwrap_or_default();
@@ -137,21 +138,23 @@ impl<'a> Explain<'a> {
             }
             kind => {
                 let message = self.message(error, kind);
-                self.put(path, kind.keyword(), message);
+                self.put(path, kind.keyword(), &message);
             }
         }
     }
 
     fn add_unknown(&mut self, path: &str, keyword: &str, unexpected: &[String], known: &[&str]) {
         for name in unexpected {
-            let hint = if let Some(near) = nearest(name, known.iter().copied()) {
+            let hint = if let Some(near) =
+                Some(name).filter(|name| name.len() > 2).and_then(|name| nearest(name, known.iter().copied()))
+            {
                 format!("; did you mean {}?", quote(near))
             } else if known.is_empty() {
                 "; none is allowed here".to_owned()
             } else {
                 format!("; known are {}", names(known))
             };
-            self.put(path, keyword, format!("unknown property {}{hint}", quote(name)));
+            self.put(path, keyword, &format!("unknown property {}{hint}", quote(name)));
         }
     }
 
@@ -219,6 +222,9 @@ impl<'a> Explain<'a> {
                 format!("must not be {}, got {}", clip(&schema.to_string(), 160), given())
             }
             Kind::FalseSchema => match last_token(error.instance_path().as_str()) {
+                Some(name) if name.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    format!("item {name} is not allowed here")
+                }
                 Some(name) => format!("{} is not allowed here", quote(&name)),
                 None => "nothing is allowed here".to_owned(),
             },
@@ -269,13 +275,8 @@ impl<'a> Explain<'a> {
             self.parent(error).and_then(|parent| self.schema.properties_of(parent).get(name).copied());
         let about = schema.map(|schema| self.about(schema)).filter(|about| !about.is_empty());
         let about = about.map(|about| format!(" ({about})")).unwrap_or_default();
-        let path = error.schema_path().as_str();
-        let dependent = ["/dependentRequired/", "/dependencies/"]
-            .iter()
-            .find_map(|keyword| path.rsplit_once(keyword))
-            .and_then(|(_, rest)| rest.split('/').next())
-            .map(|cause| format!(", needed because {} is given", quote(&unescape(cause))))
-            .unwrap_or_default();
+        let cause = self.parent(error).and_then(|parent| demanding(parent, error.instance(), property));
+        let dependent = cause.map(|cause| format!(", needed beside {}", quote(cause))).unwrap_or_default();
         format!("missing required property {}{about}{dependent}", quote(name))
     }
 
@@ -299,12 +300,28 @@ impl<'a> Explain<'a> {
     fn wrong_type(&self, error: &ValidationError<'_>, kind: &TypeKind) -> String {
         let expected: Vec<&str> = match kind {
             TypeKind::Single(one) => vec![one.as_str()],
-            TypeKind::Multiple(set) => set.iter().map(|one| one.as_str()).collect(),
+            TypeKind::Multiple(set) => set.iter().map(jsonschema::JsonType::as_str).collect(),
         };
         let secret = self.is_secret(error.instance_path().as_str());
-        let hint = if secret { None } else { repair(&expected, error.instance()) };
+        let idle = secret || (error.instance().is_null() && !self.may_be_left_out(error));
+        let hint = if idle { None } else { repair(&expected, error.instance()) };
         let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("must be {}, got {}{hint}", article(&or(expected.into_iter())), self.given(error))
+    }
+
+    /// Whether the value is that of a property which its object does not require.
+    fn may_be_left_out(&self, error: &ValidationError<'_>) -> bool {
+        let Some(name) = last_token(error.instance_path().as_str()) else { return false };
+        let path = error.evaluation_path().as_str();
+        let Some((owner, _)) = path.rsplit_once("/properties/") else { return false };
+        // Through a reference the owner is not found by its pointer; then nothing is promised.
+        let owner = self.schema.root().pointer(owner);
+        owner.is_some_and(|owner| {
+            let required = owner.get("required").and_then(Value::as_array);
+            owner.get("properties").and_then(|own| own.get(&name)).is_some()
+                && !required
+                    .is_some_and(|names| names.iter().any(|required| required.as_str() == Some(&name)))
+        })
     }
 
     fn not_one_of(&self, error: &ValidationError<'_>, options: &Value) -> String {
@@ -355,7 +372,7 @@ impl<'a> Explain<'a> {
             let hint = if self.is_secret(path) { None } else { repair(&expected, error.instance()) };
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             let expected = article(&or(expected.into_iter()));
-            self.put(path, &keyword, format!("must be {expected}, got {given}{hint}"));
+            self.put(path, &keyword, &format!("must be {expected}, got {given}{hint}"));
             return;
         }
         let mut summary = format!("fits none of {}", counted(branches.len(), "alternative", "alternatives"));
@@ -374,10 +391,27 @@ impl<'a> Explain<'a> {
                     None => clip(&issue.message, 120),
                 })
                 .collect();
-            summary.push_str(&format!("; ({}) {}", index + 1, texts.join(", ")));
+            let _ = write!(summary, "; ({}) {}", index + 1, texts.join(", "));
         }
-        self.put(path, &keyword, summary);
+        self.put(path, &keyword, &summary);
     }
+}
+
+/// The given property because of which another one is needed.
+fn demanding<'s>(parent: &'s Value, given: &Value, missing: &Value) -> Option<&'s str> {
+    let plainly =
+        parent.get("required").and_then(Value::as_array).is_some_and(|names| names.contains(missing));
+    if plainly {
+        return None;
+    }
+    ["dependentRequired", "dependencies"]
+        .iter()
+        .find_map(|keyword| {
+            let causes = parent.get(*keyword)?.as_object()?;
+            let demands = |names: &Value| names.as_array().is_some_and(|names| names.contains(missing));
+            causes.iter().find(|(cause, names)| given.get(cause.as_str()).is_some() && demands(names))
+        })
+        .map(|(cause, _)| cause.as_str())
 }
 
 fn own_properties(parent: &Value) -> Vec<&str> {
@@ -407,7 +441,7 @@ fn all_types<'a>(branches: &'a [Vec<ValidationError<'static>>], path: &str) -> O
         match error.kind() {
             Kind::Type { kind } if error.instance_path().as_str() == path => match kind {
                 TypeKind::Single(one) => types.push(one.as_str()),
-                TypeKind::Multiple(set) => types.extend(set.iter().map(|one| one.as_str())),
+                TypeKind::Multiple(set) => types.extend(set.iter().map(jsonschema::JsonType::as_str)),
             },
             _ => return None,
         }
@@ -415,45 +449,6 @@ fn all_types<'a>(branches: &'a [Vec<ValidationError<'static>>], path: &str) -> O
     types.sort_unstable();
     types.dedup();
     Some(types)
-}
-
-/// The value to send instead, where the one that was sent shows what was meant.
-fn repair(expected: &[&str], given: &Value) -> Option<String> {
-    let wants = |name: &str| expected.contains(&name) || (name == "integer" && expected.contains(&"number"));
-    match given {
-        Value::String(text) => {
-            let inner: Option<Value> = serde_json::from_str(text).ok();
-            match inner {
-                Some(inner) if wants(type_name(&inner)) => Some(match &inner {
-                    Value::Array(_) | Value::Object(_) => {
-                        format!("send the {} itself, not a string that holds it", type_name(&inner))
-                    }
-                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                        format!("send {} without quotes", value(&inner))
-                    }
-                }),
-                _ if wants("array") => Some(format!("send a list, such as [{}]", value(given))),
-                _ => None,
-            }
-        }
-        Value::Number(_) | Value::Bool(_) if wants("string") => {
-            Some(format!("send {}", quote(&given.to_string())))
-        }
-        Value::Number(_) | Value::Bool(_) if wants("array") => {
-            Some(format!("send a list, such as [{}]", value(given)))
-        }
-        Value::Null => Some("leave the property out if it has no value".to_owned()),
-        Value::Array(items) => match items.as_slice() {
-            [one] if wants(type_name(one)) => Some(format!("send {} without the list", value(one))),
-            _ => None,
-        },
-        Value::Number(_) | Value::Bool(_) | Value::Object(_) => None,
-    }
-}
-
-/// A value's text, whatever its type, to see that `"5"` was sent for `5`.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_lowercase)
 }
 
 fn members(error: &ValidationError<'_>) -> usize {
@@ -478,53 +473,4 @@ fn last_token(pointer: &str) -> Option<String> {
 
 fn unescape(token: &str) -> String {
     token.replace("~1", "/").replace("~0", "~")
-}
-
-fn names(known: &[&str]) -> String {
-    let mut text = known.iter().take(12).map(|name| quote(name)).collect::<Vec<_>>().join(", ");
-    if known.len() > 12 {
-        text.push_str(&format!(" and {} more", known.len() - 12));
-    }
-    text
-}
-
-/// `a`, `a or b`, `a, b or c`.
-fn or<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let words: Vec<&str> = words.collect();
-    match words.split_last() {
-        None => String::new(),
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
-    }
-}
-
-fn article(kinds: &str) -> String {
-    let article = match kinds.chars().next() {
-        _ if kinds.starts_with("null") => "",
-        Some('a' | 'i' | 'o') => "an ",
-        Some(_) => "a ",
-        None => "",
-    };
-    format!("{article}{kinds}")
-}
-
-fn format_words(format: &str) -> String {
-    let words = match format {
-        "date" => "a date such as 2026-01-31",
-        "date-time" => "a date and time such as 2026-01-31T12:00:00Z",
-        "time" => "a time such as 12:00:00Z",
-        "duration" => "a duration such as P1DT2H",
-        "email" | "idn-email" => "an e-mail address such as a@example.com",
-        "hostname" | "idn-hostname" => "a host name such as www.example.com",
-        "ipv4" => "an IPv4 address such as 192.0.2.1",
-        "ipv6" => "an IPv6 address such as 2001:db8::1",
-        "uri" | "iri" => "an absolute URI such as https://example.com/x",
-        "uri-reference" | "iri-reference" => "a URI or a relative reference",
-        "uuid" => "a UUID such as 00000000-0000-4000-8000-000000000000",
-        "regex" => "a regular expression",
-        "json-pointer" => "a JSON Pointer such as /a/0",
-        "path" => "a path, not empty and without NUL characters",
-        other => return format!("of the format {}", quote(other)),
-    };
-    words.to_owned()
 }

@@ -15,9 +15,30 @@ const MAX_DEPTH: usize = 200;
 /// Most schemas that may be applied to one value.
 const MAX_EXPANSION: u64 = 20_000;
 
+/// Most schemas one inside the other that are applied to one value: with the depth of values this bounds the stack.
+const MAX_HEIGHT: u32 = 24;
+
 enum State {
     Open,
-    Done(u64),
+    Done(Size),
+}
+
+/// What a schema comes to for one value.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Schemas applied.
+    weight: u64,
+    /// Schemas one inside the other.
+    height: u32,
+}
+
+impl Size {
+    const ONE: Self = Self { weight: 1, height: 1 };
+
+    fn add(&mut self, part: Self) {
+        self.weight = self.weight.saturating_add(part.weight);
+        self.height = self.height.max(part.height.saturating_add(1));
+    }
 }
 
 struct Search<'a> {
@@ -65,40 +86,45 @@ impl<'a> Search<'a> {
     }
 
     /// How many schemas are applied to one value, from this one on.
-    fn weigh(&mut self, pointer: &str, schema: &'a Value, depth: usize) -> u64 {
+    fn weigh(&mut self, pointer: &str, schema: &'a Value, depth: usize) -> Size {
         match self.states.get(&address(schema)) {
-            Some(State::Done(weight)) => return *weight,
+            Some(State::Done(size)) => return *size,
             Some(State::Open) => {
                 self.fault(
                     pointer,
                     "the schema refers to itself without going into the value, which never ends".to_owned(),
                 );
-                return 0;
+                return Size::ONE;
             }
             None => {}
         }
-        let Value::Object(map) = schema else { return 1 };
+        let Value::Object(map) = schema else { return Size::ONE };
         if depth > MAX_DEPTH {
-            return 1;
+            return Size { weight: 1, height: MAX_HEIGHT + 1 };
         }
         self.states.insert(address(schema), State::Open);
-        let mut weight = 1_u64;
+        let mut size = Size::ONE;
         for child in children(map, pointer) {
             match child.applies {
                 Applies::Same | Applies::Maybe | Applies::Not => {
-                    weight = weight.saturating_add(self.weigh(&child.pointer, child.schema, depth + 1));
+                    size.add(self.weigh(&child.pointer, child.schema, depth + 1));
                 }
                 Applies::Part | Applies::Nothing => {}
             }
         }
         for (target, schema) in self.names.targets(self.root, map) {
-            weight = weight.saturating_add(self.weigh(&target, schema, depth + 1));
+            size.add(self.weigh(&target, schema, depth + 1));
         }
-        self.states.insert(address(schema), State::Done(weight));
-        if weight > MAX_EXPANSION {
+        self.states.insert(address(schema), State::Done(size));
+        if size.weight > MAX_EXPANSION {
             self.fault(pointer, format!("the schema applies more than {MAX_EXPANSION} schemas to one value"));
+        } else if size.height == MAX_HEIGHT + 1 {
+            self.fault(
+                pointer,
+                format!("more than {MAX_HEIGHT} schemas, one inside the other, apply to one value"),
+            );
         }
-        weight
+        size
     }
 
     fn fault(&mut self, pointer: &str, message: String) {

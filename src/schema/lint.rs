@@ -132,8 +132,19 @@ impl<'a> Lint<'a> {
             }
         }
         if self.dialect.ref_hides_siblings() && map.contains_key("$ref") {
-            let plain =
-                ["$ref", "$comment", "title", "description", "default", "examples", "definitions", "$defs"];
+            let plain = [
+                "$ref",
+                "$schema",
+                "$id",
+                "id",
+                "$comment",
+                "title",
+                "description",
+                "default",
+                "examples",
+                "definitions",
+                "$defs",
+            ];
             for key in map.keys().filter(|key| !plain.contains(&key.as_str()) && !key.starts_with("x-")) {
                 let message = format!(
                     "{} has no effect beside \"$ref\" in this draft; put both into \"allOf\"",

@@ -16,6 +16,7 @@ mod lint;
 mod reference;
 mod shape;
 mod show;
+mod words;
 
 pub use annotate::{Declared, Located};
 pub use compile::{Schema, SchemaFault, SchemaWarning};

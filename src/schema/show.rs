@@ -19,9 +19,9 @@ pub(super) fn clip(text: &str, max: usize) -> String {
     cut
 }
 
-/// A name or text in double quotes.
+/// A name or text in double quotes; a quote inside gets a backslash, as in JSON.
 pub(super) fn quote(text: &str) -> String {
-    format!("\"{}\"", clip(text, MAX_CHARS))
+    format!("\"{}\"", clip(text, MAX_CHARS).replace('"', "\\\""))
 }
 
 /// A value as JSON, cut short.
@@ -57,7 +57,11 @@ pub(super) fn kind(given: &Value) -> String {
 }
 
 /// `1 item`, `3 items`.
-pub(super) fn counted<N: std::fmt::Display + PartialEq + From<u8>>(n: N, one: &str, many: &str) -> String {
+pub(super) fn counted<N: std::fmt::Display + Copy + PartialEq + From<u8>>(
+    n: N,
+    one: &str,
+    many: &str,
+) -> String {
     let noun = if n == N::from(1) { one } else { many };
     format!("{n} {noun}")
 }

@@ -163,4 +163,15 @@ mod tests {
         assert!(read_source(&world, &mut files, path, path).is_err());
         assert!(read_source_with(&world, &mut files, path, path, AliasBudget::Few).is_ok());
     }
+    /// The example of a page does what the page says.
+    #[test]
+    fn the_pages_show_what_triggers_them() {
+        for (code, name) in
+            [(Code::SourceYaml, "a.yaml"), (Code::SourceJson, "a.json"), (Code::SourceDuplicateKey, "a.yaml")]
+        {
+            let example = code.page().split("```").nth(1).unwrap().split_once('\n').unwrap().1;
+            let world = MemoryWorld::new("/ws").with_file(Path::new("/ws").join(name), example);
+            assert_eq!(read(&world, name).unwrap_err().0, code, "{example}");
+        }
+    }
 }

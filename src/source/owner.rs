@@ -28,6 +28,9 @@ pub fn check_owner(
     allowed: &[u32],
     boundary: &Path,
 ) -> Result<(), Diagnostic> {
+    if !path.is_absolute() {
+        return Err(unreadable(path, "its place is not known"));
+    }
     let check = Check { world, allowed, boundary };
     let mut done = PathBuf::from("/");
     let mut todo: Vec<OsString> = parts(path);
@@ -234,5 +237,7 @@ mod tests {
     fn a_missing_file_is_unreadable() {
         let world = MemoryWorld::new("/home/user/p");
         assert_eq!(check(&world, "/").unwrap_err().0, Code::SourceUnreadable);
+        let relative = check_owner(&self::world(), Path::new("tools.d/a.yaml"), &[1000], Path::new("/"));
+        assert_eq!(relative.unwrap_err().code, Code::SourceUnreadable);
     }
 }

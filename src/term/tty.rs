@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Keys of this first time are ignored: they were meant for something else.
 const SETTLE: Duration = Duration::from_millis(300);
 /// More input within this time after a line is part of a paste.
-const PASTE: Duration = Duration::from_millis(50);
+const PASTE: Duration = Duration::from_millis(100);
 /// A terminal that takes no text for this long is taken for gone.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest answer in bytes. The kernel cuts lines off somewhat above.
@@ -126,8 +126,13 @@ impl Tty {
             }
         };
         let more = matches!(answer, Answer::Line(_)) && self.more_follows()?;
-        self.flush_input()?;
-        Ok(if more { Answer::Unclear } else { answer })
+        match self.flush_input() {
+            // A terminal that has gone cannot be flushed, and nobody reads from it later.
+            Err(_) if answer == Answer::Eof => Ok(answer),
+            Err(error) => Err(error),
+            Ok(()) if more => Ok(Answer::Unclear),
+            Ok(()) => Ok(answer),
+        }
     }
 
     /// Reads what is there. `None` if there was nothing after all; 0 at the end of the input.

@@ -306,8 +306,10 @@ mod tests {
         let (mut ui, captured) = ui(format, quiet, false);
         let mut table = Table::new(&["name"]);
         table.row([escape("cell")]);
-        let diagnostics =
-            [Diagnostic::error(Code::SourceYaml, "fault"), Diagnostic::warning(Code::SourceYaml, "doubt")];
+        let diagnostics = [
+            Diagnostic::error(Code::SourceYaml, "fault").help("mend it"),
+            Diagnostic::warning(Code::SourceYaml, "doubt"),
+        ];
         ui.diagnostics(&Files::new(), &diagnostics).unwrap();
         ui.tool_output(b"tool\n").unwrap();
         ui.line(&Text::new().plain("line")).unwrap();
@@ -323,7 +325,8 @@ mod tests {
 
     #[test]
     fn each_stream_gets_its_own() {
-        let (fault, doubt) = ("error[source/yaml]: fault\n", "warning[source/yaml]: doubt\n");
+        let (fault, doubt) =
+            ("error[source/yaml]: fault\n |\n = help: mend it\n", "warning[source/yaml]: doubt\n");
         let loud = format!("{fault}\n{doubt}said\nerror: broken\n");
         let human = "tool\nline\nname\ncell\n".to_owned();
         let json = "{\"a\":1}\n".to_owned();

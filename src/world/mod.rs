@@ -66,6 +66,12 @@ pub trait World: Send + Sync {
     /// The bytes of a regular file of at most `max` bytes; more is [`io::ErrorKind::FileTooLarge`]. Never blocks on a
     /// pipe or a device: those are [`io::ErrorKind::InvalidInput`].
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>>;
+    /// The first bytes of a regular file, at most `len`; like [`World::read`] otherwise.
+    fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = self.read(path, 512 << 20)?;
+        bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        Ok(bytes)
+    }
     /// Replaces a file's content in one step, with mode 0600 and missing folders made with 0700.
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Removes a file; one that is not there is fine.

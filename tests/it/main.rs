@@ -11,3 +11,6 @@
 
 mod architecture;
 mod harness;
+mod main_job;
+mod prompt;
+mod sandbox;

@@ -80,6 +80,13 @@ impl Tree {
     }
 }
 
+/// Held by tests that start programs: a script cannot be executed while another test's child, just forked, still has
+/// it open for writing.
+fn starting_programs() -> std::sync::MutexGuard<'static, ()> {
+    static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
 fn fifo(path: &Path) {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -105,6 +112,7 @@ fn unknown_tools_and_arguments_are_refused() {
 /// The defaults that callers see in the schema are those that the code uses.
 #[test]
 fn schema_defaults_are_the_defaults_of_the_code() {
+    let _alone = starting_programs();
     let tree = Tree::new();
     for name in ["a", ".b", "c/d"] {
         tree.put(name, "x\n");

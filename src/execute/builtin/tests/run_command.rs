@@ -1,6 +1,6 @@
 //! `run_command`.
 
-use super::{BuiltinExit, Tree};
+use super::{BuiltinExit, Tree, starting_programs};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,6 +12,7 @@ fn script(tree: &Tree, path: &str, text: &str, mode: u32) {
 
 #[test]
 fn the_program_gets_its_arguments_input_and_folder() {
+    let _alone = starting_programs();
     let tree = Tree::new();
     tree.put("sub/x", "");
     script(&tree, "sub/tool", "#!/bin/sh\necho \"$0 $1\"\n", 0o755);
@@ -39,6 +40,7 @@ fn the_program_gets_its_arguments_input_and_folder() {
 
 #[test]
 fn exit_code_and_stderr_are_the_programs() {
+    let _alone = starting_programs();
     let tree = Tree::new();
     let outcome = tree.call("run_command", &json!({"argv": ["sh", "-c", "echo out; echo err >&2; exit 42"]}));
     assert_eq!(
@@ -51,6 +53,7 @@ fn exit_code_and_stderr_are_the_programs() {
 
 #[test]
 fn what_cannot_be_run_is_explained() {
+    let _alone = starting_programs();
     let tree = Tree::new();
     script(&tree, "plain", "#!/bin/sh\n", 0o644);
     script(&tree, "lost", "#!/no/such/interpreter -x\n", 0o755);

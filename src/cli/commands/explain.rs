@@ -1,0 +1,49 @@
+//! `toolctl explain CODE`: the page of a diagnostic code.
+
+use crate::cli::args::ExplainArgs;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::session::Session;
+use crate::diag::{Code, Diagnostic};
+use crate::term::{Format, Table, Text};
+use crate::text::{escape, nearest};
+use serde_json::json;
+
+/// Runs the command.
+pub fn run(session: &mut Session<'_>, args: &ExplainArgs) -> Result<Exit, Failure> {
+    let Some(text) = &args.code else { return list(session) };
+    let Some(code) = Code::parse(text) else {
+        let mut diagnostic =
+            Diagnostic::error(Code::UsageError, format!("there is no code `{}`", escape(text)));
+        diagnostic = match nearest(text, Code::ALL.iter().map(|code| code.as_str())) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic.help("list all codes: toolctl explain"),
+        };
+        return Err(Failure::Usage(diagnostic));
+    };
+    if session.ui.format() == Format::Human {
+        for line in code.page().lines() {
+            session.ui.line(&Text::new().escaped(&escape(line)))?;
+        }
+    } else {
+        session.ui.document(&json!({
+            "schema": "toolctl.explain/v1", "code": code.as_str(), "summary": code.summary(), "page": code.page(),
+        }))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
+    if session.ui.format() == Format::Human {
+        let mut table = Table::new(&["code", "meaning"]);
+        for code in Code::ALL {
+            table.row([escape(code.as_str()), escape(code.summary())]);
+        }
+        session.ui.table(&table)?;
+    } else {
+        let codes: Vec<_> =
+            Code::ALL.iter().map(|code| json!({"code": code.as_str(), "summary": code.summary()})).collect();
+        session.ui.document(&json!({"schema": "toolctl.explain/v1", "codes": codes}))?;
+    }
+    Ok(Exit::Ok)
+}

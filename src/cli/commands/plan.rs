@@ -1,0 +1,240 @@
+//! `toolctl plan`: what `run` would do, without doing it. Starts nothing and writes nothing.
+
+use crate::cli::args::PlanArgs;
+use crate::cli::confine::confine;
+use crate::cli::exit::Exit;
+use crate::cli::failure::{Failure, sandbox_diagnostic};
+use crate::cli::prepare::{Prepared, prepare};
+use crate::cli::session::Session;
+use crate::cli::verdict::{decision_exit, decision_info, denied, nobody_to_ask, place, origin_line, rule_line};
+use crate::diag::Diagnostic;
+use crate::gate::{approval_digest, sandbox_line};
+use crate::model::{Context, Effect, RunMode};
+use crate::policy::{self, Action, Decided, EffectOrigin};
+use crate::result::DecisionInfo;
+use crate::sandbox::{PlanReport, SandboxError, probe};
+use crate::term::{Format, Text, quote_argv};
+use crate::text::escape;
+use serde::Serialize;
+use serde_json::Value;
+
+/// `toolctl.plan/v1`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PlanDocument {
+    schema: &'static str,
+    tool_call_id: String,
+    tool_name: String,
+    layer: &'static str,
+    args: Value,
+    defaults: Vec<String>,
+    originals: Value,
+    decision: DecisionInfo,
+    matched: Vec<Value>,
+    origins: Vec<Value>,
+    would_ask: bool,
+    plan_mode: DecisionInfo,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<PlanReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preflight: Option<Value>,
+    call_digest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval_digest: Option<String>,
+    exit: u8,
+}
+
+/// Runs the command.
+pub fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
+    let prepared = prepare(session, &args.call)?;
+    let in_plan_mode = plan_mode(session, &prepared, args)?;
+    let ready = prepared.ready(session, &args.call)?;
+    let (call, command, _stdin) = ready.split();
+    let decided = prepared.decide(session, call);
+    let mut exit = decision_exit(decided.decision());
+    let plan = if decided.decision().action == Action::Deny {
+        None
+    } else {
+        Some(confine(session, &prepared, &decided, command)?)
+    };
+    let digest = plan.as_ref().map(|plan| {
+        approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest())
+    });
+    let report = plan.as_ref().map(crate::sandbox::Plan::report);
+    let fault = if args.preflight { report.as_ref().and_then(preflight) } else { None };
+    if fault.is_some() {
+        exit = Exit::SandboxUnavailable;
+    }
+    let shown = Shown { prepared: &prepared, decided: &decided, report, digest, in_plan_mode, fault, exit, asked: args.preflight };
+    if session.ui.format() == Format::Human {
+        human(session, &shown)?;
+    } else {
+        session.ui.document(&json(session, &shown))?;
+    }
+    Ok(exit)
+}
+
+struct Shown<'a> {
+    prepared: &'a Prepared,
+    decided: &'a Decided,
+    report: Option<PlanReport>,
+    digest: Option<String>,
+    in_plan_mode: DecisionInfo,
+    fault: Option<SandboxError>,
+    exit: Exit,
+    asked: bool,
+}
+
+/// The decision that the same call would get in plan mode.
+fn plan_mode(session: &mut Session<'_>, prepared: &Prepared, args: &PlanArgs) -> Result<DecisionInfo, Failure> {
+    // Validated anew: a validated call goes through one decision, and this is another.
+    let ready = prepared.ready(session, &args.call)?;
+    let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
+    let facts = policy::facts(ready.call, std::sync::Arc::clone(&prepared.facts), &prepared.env(session));
+    let decided = policy::decide(policy::classify(facts, &prepared.policies, &ctx), &prepared.policies, &ctx);
+    Ok(decision_info(&session.files, decided.decision()))
+}
+
+/// Whether this machine can hold the sandbox, tried for real in a throw-away process. `None` is yes.
+fn preflight(report: &PlanReport) -> Option<SandboxError> {
+    let found = probe();
+    let held = match report.backend.as_str() {
+        "none" => true,
+        "ns" => found.ns,
+        "flat" => found.flat,
+        _ => found.ns || (found.flat && report.flat_refusal.is_none()),
+    };
+    if held {
+        return None;
+    }
+    let missing = found.layers.iter().find(|layer| !layer.works);
+    Some(SandboxError::Unavailable {
+        layer: missing.map_or_else(|| report.backend.clone(), |layer| layer.name.clone()),
+        detail: missing.map_or_else(String::new, |layer| layer.detail.clone()),
+        ways_out: vec!["see what this machine can enforce: toolctl doctor".to_owned()],
+    })
+}
+
+fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
+    let call = shown.decided.call();
+    let decision = shown.decided.decision();
+    PlanDocument {
+        schema: "toolctl.plan/v1",
+        tool_call_id: call.tool_call_id().to_owned(),
+        tool_name: call.tool_name().to_owned(),
+        layer: shown.prepared.tool.layer.as_str(),
+        args: masked_args(shown),
+        defaults: call.defaults().to_vec(),
+        originals: serde_json::to_value(call.originals()).unwrap_or(Value::Null),
+        decision: decision_info(&session.files, decision),
+        matched: decision
+            .matched
+            .iter()
+            .map(|matched| {
+                serde_json::json!({
+                    "rule": matched.rule, "action": matched.action.as_str(), "decisive": matched.decisive,
+                    "evaluate": matched.evaluate, "at": matched.span.map(|span| place(&session.files, span)),
+                })
+            })
+            .collect(),
+        origins: shown.decided.origins().iter().map(origin).collect(),
+        would_ask: decision.action == Action::Ask,
+        plan_mode: shown.in_plan_mode.clone(),
+        sandbox: shown.report.clone(),
+        preflight: shown.asked.then(|| match &shown.fault {
+            None => serde_json::json!({"ok": true}),
+            Some(fault) => serde_json::json!({"ok": false, "error": fault.to_string(), "waysOut": fault.ways_out()}),
+        }),
+        call_digest: call.digest().to_owned(),
+        approval_digest: shown.digest.clone(),
+        exit: shown.exit.code(),
+    }
+}
+
+fn origin(origin: &EffectOrigin) -> Value {
+    serde_json::json!({"effects": origin.effects.iter().map(Effect::as_str).collect::<Vec<_>>(), "from": origin_line(&origin.source)})
+}
+
+/// The canonical arguments, secrets left out.
+fn masked_args(shown: &Shown<'_>) -> Value {
+    let mut args = Value::Object(shown.decided.call().args().clone());
+    for pointer in shown.prepared.tool.schema.secrets(&args.clone()) {
+        if let Some(value) = args.pointer_mut(&pointer) {
+            *value = Value::String("(secret)".to_owned());
+        }
+    }
+    args
+}
+
+fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
+    let decision = shown.decided.decision();
+    let call = shown.decided.call();
+    let mut lines = vec![
+        row("tool").strong_escaped(&escape(call.tool_name())).plain(" (").escaped(&escape(shown.prepared.tool.layer.as_str())).plain(")"),
+        row("arguments").escaped(&escape(&masked_args(shown).to_string())),
+    ];
+    for pointer in call.defaults() {
+        lines.push(row("").escaped(&escape(pointer)).plain(" is the schema's default"));
+    }
+    for (pointer, original) in call.originals() {
+        lines.push(row("").escaped(&escape(pointer)).plain(" was written ").code(&escape(original)));
+    }
+    let effects: Vec<&str> = decision.effects.iter().map(Effect::as_str).collect();
+    lines.push(row("effects").escaped(&escape(&effects.join(", "))));
+    for origin in shown.decided.origins() {
+        lines.push(row("").plain("from ").escaped(&escape(&origin_line(&origin.source))));
+    }
+    let action = match decision.action {
+        Action::Allow => row("decision").good("allow"),
+        Action::Ask => row("decision").warning("ask"),
+        Action::Deny => row("decision").bad("deny"),
+    };
+    lines.push(action.plain("  ").escaped(&escape(&rule_line(&session.files, decision))));
+    if let Some(reason) = &decision.reason {
+        lines.push(row("").escaped(&escape(reason)));
+    }
+    for matched in decision.matched.iter().filter(|matched| !matched.decisive) {
+        lines.push(row("also").escaped(&escape(matched.action.as_str())).plain("  ").escaped(&escape(&matched.rule)));
+    }
+    let mode = &shown.in_plan_mode;
+    lines.push(row("plan mode").escaped(&escape(mode.action)).plain("  ").escaped(&escape(&mode.rule)));
+    if let Some(report) = &shown.report {
+        if report.program.is_some() {
+            lines.push(row("runs").escaped(&quote_argv(&report.argv)));
+        } else {
+            lines.push(row("runs").plain("toolctl itself, inside the sandbox"));
+        }
+        lines.push(row("in").escaped(&escape(&report.cwd)));
+        lines.push(row("sandbox").escaped(&escape(&sandbox_line(report))));
+        lines.push(row("env").escaped(&escape(&report.env.join(" "))));
+        for digest in &report.digests {
+            lines.push(row("copied").escaped(&escape(&format!("{} {}", digest.path.to_string_lossy(), digest.digest))));
+        }
+    }
+    lines.push(row("digest").escaped(&escape(call.digest())));
+    lines.push(row("not run").plain("this was a plan; run would end with exit code ").number(shown.exit.code()).plain(if shown.exit == Exit::Ok { " or with that of the tool's end" } else { "" }));
+    for line in &lines {
+        session.ui.line(line)?;
+    }
+    if let Some(diagnostic) = trouble(shown) {
+        session.ui.diagnostics(&session.files, &[diagnostic])?;
+    }
+    Ok(())
+}
+
+fn trouble(shown: &Shown<'_>) -> Option<Diagnostic> {
+    if let Some(fault) = &shown.fault {
+        return Some(sandbox_diagnostic(fault));
+    }
+    match shown.decided.decision().action {
+        Action::Allow => None,
+        Action::Ask => Some(nobody_to_ask(shown.decided, "a plan asks nobody")),
+        Action::Deny => Some(denied(shown.decided)),
+    }
+}
+
+/// A label in a column of its own.
+fn row(label: &'static str) -> Text {
+    const COLUMN: &str = "           ";
+    Text::new().dim(label).plain(COLUMN.get(label.len()..).unwrap_or(" "))
+}

@@ -1,0 +1,303 @@
+//! `toolctl run`: decides a call and, if it may, executes it.
+
+use crate::cli::args::{ExitStatus, RunArgs};
+use crate::cli::confine::confine;
+use crate::cli::document;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::prepare::{Prepared, prepare};
+use crate::cli::session::Session;
+use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
+use crate::diag::{Code, Diagnostic};
+use crate::execute::{self, Authorization, Outcome, OutcomeKind, Terms};
+use crate::gate::{
+    Answered, Approval, ApprovalRequest, Asked, GateError, approval_digest, approve_by_timeout, ask, authorize,
+};
+use crate::model::EffectSet;
+use crate::policy::{Action, Decided, Strength};
+use crate::project::TimeoutAction;
+use crate::result::{Denial, ToolCallResult};
+use crate::sandbox::{EndCause, Plan};
+use crate::term::Format;
+use crate::text::escape;
+
+/// How the program ends: with a code of ours, or as the tool did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// One of our own exit codes.
+    Own(Exit),
+    /// `--exit-status tool`.
+    Tool(u8),
+    /// A signal that is raised again, so that the shell sees it.
+    Signal(i32),
+}
+
+/// Runs the command.
+pub fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
+    match attempt(session, args) {
+        Ok(end) => Ok(end),
+        Err(failure) => {
+            if session.ui.format() != Format::Human {
+                let id = args.call.context.call_id.as_deref().unwrap_or("");
+                session.ui.document(&document::of_failure(id, &args.call.tool, &failure))?;
+            }
+            let exit = session.fail(&failure);
+            Ok(match args.exit_status {
+                ExitStatus::Toolctl => End::Own(exit),
+                ExitStatus::Tool => End::Tool(125),
+            })
+        }
+    }
+}
+
+fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
+    let prepared = prepare(session, &args.call)?;
+    let ready = prepared.ready(session, &args.call)?;
+    let (call, command, stdin) = ready.split();
+    let decided = prepared.decide(session, call);
+    if decided.decision().action == Action::Deny {
+        let diagnostic = denied(&decided);
+        let exit = decision_exit(decided.decision());
+        return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
+    }
+    let plan = confine(session, &prepared, &decided, command)?;
+    let digest =
+        approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
+    let approval = match decided.decision().action {
+        Action::Allow => None,
+        Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest)? {
+            Consent::Given(approval) => Some(approval),
+            Consent::Withheld { diagnostic, exit, denial } => {
+                return refuse(session, args, &decided, &diagnostic, exit, denial);
+            }
+        },
+    };
+    let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
+    let interrupt = Interrupt::install().map_err(|error| Failure::Internal(error.into()))?;
+    let quarantine = prepared.project.state_dir().map_or_else(
+        |_| prepared.project.workspace.join(".toolctl-quarantine"),
+        |state| state.join("quarantine"),
+    );
+    let terms = Terms { output: prepared.tool.tool.output, quarantine: &quarantine };
+    let (authorization, outcome) = execute::run(call, terms, Some(interrupt.cancel()))?;
+    if let OutcomeKind::ControlFiles { moved } = &outcome.kind {
+        let created: Vec<String> = moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+        prepared
+            .project
+            .suspend_trust(session.world, &created.join(", "))
+            .map_err(|fault| Failure::Config(vec![fault]))?;
+    }
+    let signal = interrupt.finish();
+    show(session, &authorization, &outcome)?;
+    Ok(end(args.exit_status, &outcome, signal))
+}
+
+enum Consent {
+    Given(Approval),
+    Withheld { diagnostic: Diagnostic, exit: Exit, denial: Denial },
+}
+
+fn consent(
+    session: &Session<'_>,
+    prepared: &Prepared,
+    decided: &Decided,
+    plan: &Plan,
+    digest: &str,
+) -> Result<Consent, Failure> {
+    let approval = &prepared.project.settings.approval;
+    let unavailable = |why: &str| Consent::Withheld {
+        diagnostic: nobody_to_ask(decided, why),
+        exit: Exit::ApprovalUnavailable,
+        denial: Denial::ApprovalRequired,
+    };
+    if decided.decision().strength == Some(Strength::Presence) {
+        return Ok(unavailable("the rule asks for an approval of strength presence, which this version cannot check"));
+    }
+    if session.no_prompt() {
+        return Ok(unavailable("prompts are switched off"));
+    }
+    let report = plan.report();
+    let secrets = prepared.tool.schema.secrets(&serde_json::Value::Object(decided.call().args().clone()));
+    let request = ApprovalRequest::new(Asked {
+        decided,
+        report: &report,
+        ctx: &prepared.ctx,
+        digest,
+        rule: &rule_line(&session.files, decided.decision()),
+        secrets: &secrets,
+    });
+    let color = session.ui.err_is_terminal();
+    match ask(&request, approval.timeout, color) {
+        Ok(Answered::Approved(approval)) => Ok(Consent::Given(approval)),
+        Ok(Answered::Refused) => Ok(Consent::Withheld {
+            diagnostic: Diagnostic::error(Code::ApprovalRefused, "a person refused the call"),
+            exit: Exit::Refused,
+            denial: Denial::ApprovalDenied,
+        }),
+        Ok(Answered::TimedOut) => Ok(timed_out(approval.timeout_action, &request, decided.effects())),
+        Err(error) => Ok(unavailable(escape(&error.to_string()).as_str())),
+    }
+}
+
+fn timed_out(action: TimeoutAction, request: &ApprovalRequest, effects: EffectSet) -> Consent {
+    let exit = match action {
+        TimeoutAction::Approve => match approve_by_timeout(request, effects) {
+            Some(approval) => return Consent::Given(approval),
+            None => Exit::ApprovalTimeout,
+        },
+        TimeoutAction::Deny => Exit::ApprovalTimeout,
+        TimeoutAction::Throw => Exit::ApprovalTimeoutThrown,
+    };
+    Consent::Withheld {
+        diagnostic: Diagnostic::error(Code::ApprovalTimeout, "nobody answered in time, so the call is denied")
+            .help("make the call again when somebody is there, or raise `approval.timeout` in your settings"),
+        exit,
+        denial: Denial::ApprovalDenied,
+    }
+}
+
+fn refuse(
+    session: &mut Session<'_>,
+    args: &RunArgs,
+    decided: &Decided,
+    diagnostic: &Diagnostic,
+    exit: Exit,
+    denial: Denial,
+) -> Result<End, Failure> {
+    if session.ui.format() != Format::Human {
+        session.ui.document(&document::of_refusal(&session.files, decided, diagnostic, Some(denial)))?;
+    }
+    session.ui.diagnostics(&session.files, std::slice::from_ref(diagnostic))?;
+    Ok(match args.exit_status {
+        ExitStatus::Toolctl => End::Own(exit),
+        ExitStatus::Tool => End::Tool(125),
+    })
+}
+
+fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outcome) -> Result<(), Failure> {
+    let diagnostic = outcome_diagnostic(authorization, outcome);
+    if session.ui.format() == Format::Human {
+        if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) {
+            session.ui.tool_output(&outcome.ended.stdout)?;
+        }
+        show_stderr(session, outcome)?;
+    } else {
+        let document: ToolCallResult =
+            document::of_outcome(&session.files, authorization, outcome, diagnostic.as_ref());
+        session.ui.document(&document)?;
+    }
+    if let Some(diagnostic) = diagnostic {
+        session.ui.diagnostics(&session.files, &[diagnostic])?;
+    }
+    Ok(())
+}
+
+/// The tool's own messages, escaped line by line.
+fn show_stderr(session: &mut Session<'_>, outcome: &Outcome) -> Result<(), Failure> {
+    let text = String::from_utf8_lossy(&outcome.ended.stderr);
+    for line in text.lines() {
+        session.ui.error(&crate::term::Text::new().escaped(&escape(line)))?;
+    }
+    Ok(())
+}
+
+fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome) -> Option<Diagnostic> {
+    let tool = escape(authorization.decided.call().tool_name());
+    let ended = &outcome.ended;
+    let seconds = ended.duration.as_secs_f64();
+    Some(match &outcome.kind {
+        OutcomeKind::Done => return None,
+        OutcomeKind::ToolFailed { message, .. } => {
+            Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}"))
+        }
+        OutcomeKind::Signal => {
+            let signal = ended.signal.unwrap_or(0);
+            Diagnostic::error(Code::RunSignal, format!("`{tool}` was ended by signal {signal}"))
+        }
+        OutcomeKind::Timeout => {
+            Diagnostic::error(Code::RunTimeout, format!("`{tool}` was ended after {seconds:.1} s, its timeout"))
+                .note("every process of it is gone; what it printed until then is above")
+                .help("raise `sandbox.timeout` in its manifest if it needs longer")
+        }
+        OutcomeKind::Limit => limit_diagnostic(tool.as_str(), ended.cause),
+        OutcomeKind::BadResult { message } => {
+            Diagnostic::error(Code::RunBadResult, format!("the result of `{tool}` is not used: {message}"))
+        }
+        OutcomeKind::ControlFiles { moved } => {
+            let mut diagnostic = Diagnostic::error(
+                Code::RunControlFileCreated,
+                format!("`{tool}` created files that toolctl or other programs would obey"),
+            );
+            for (path, kept) in moved {
+                let path = escape(&path.to_string_lossy());
+                diagnostic = diagnostic.note(kept.as_ref().map_or_else(
+                    || format!("{path} could not be moved away: remove it yourself, now"),
+                    |kept| format!("{path} was moved to {}", escape(&kept.to_string_lossy())),
+                ));
+            }
+            diagnostic.help("look at them, then trust the project again: toolctl trust")
+        }
+        OutcomeKind::Cancelled => {
+            Diagnostic::error(Code::Interrupted, format!("`{tool}` was interrupted; every process of it is gone"))
+        }
+    })
+}
+
+fn limit_diagnostic(tool: &str, cause: EndCause) -> Diagnostic {
+    let (what, key) = match cause {
+        EndCause::Memory => ("it used more memory than allowed", "maxMemoryMB"),
+        EndCause::Output => ("it printed more than allowed", "maxOutputBytes"),
+        EndCause::Processes => ("it started more processes than allowed", "maxProcesses"),
+        EndCause::FileSize => ("it wrote a larger file than allowed", "maxFileSizeMB"),
+        EndCause::Cpu => ("it used more processor time than allowed", "cpuSeconds"),
+        EndCause::ForeignAbi => {
+            return Diagnostic::error(Code::RunLimit, format!("`{tool}` was ended: it used a foreign system-call interface"))
+                .help("programs for another architecture cannot run in the sandbox");
+        }
+        EndCause::Exit | EndCause::Timeout | EndCause::Signal | EndCause::Cancelled => ("a limit was reached", "sandbox"),
+    };
+    Diagnostic::error(Code::RunLimit, format!("`{tool}` was ended: {what}"))
+        .help(format!("raise `sandbox.{key}` in its manifest if it needs more"))
+}
+
+fn end(status: ExitStatus, outcome: &Outcome, signal: Option<i32>) -> End {
+    if let (OutcomeKind::Cancelled, Some(signal)) = (&outcome.kind, signal) {
+        return End::Signal(signal);
+    }
+    match status {
+        ExitStatus::Toolctl => End::Own(document::outcome_exit(&outcome.kind)),
+        ExitStatus::Tool => End::Tool(tool_status(outcome)),
+    }
+}
+
+/// The tool's own code as timeout(1) and shells give it: over 123 shown as 123, 124 timeout, 125 toolctl, 128+n signal.
+fn tool_status(outcome: &Outcome) -> u8 {
+    let ended = &outcome.ended;
+    match ended.cause {
+        EndCause::Timeout => 124,
+        EndCause::Exit => match &outcome.kind {
+            OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. } => 125,
+            OutcomeKind::Done
+            | OutcomeKind::ToolFailed { .. }
+            | OutcomeKind::Signal
+            | OutcomeKind::Timeout
+            | OutcomeKind::Limit
+            | OutcomeKind::Cancelled => u8::try_from(ended.exit_code.unwrap_or(125).clamp(0, 123)).unwrap_or(123),
+        },
+        EndCause::Signal
+        | EndCause::Memory
+        | EndCause::Output
+        | EndCause::Processes
+        | EndCause::FileSize
+        | EndCause::Cpu
+        | EndCause::ForeignAbi
+        | EndCause::Cancelled => u8::try_from(128 + ended.signal.unwrap_or(9)).unwrap_or(137),
+    }
+}
+
+impl From<GateError> for Failure {
+    fn from(error: GateError) -> Self {
+        Self::Gate(error)
+    }
+}

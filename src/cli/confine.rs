@@ -1,0 +1,186 @@
+//! The sandbox of one decided call: what the manifest asks for, cut down to the decided effects and the rule's limits.
+
+use super::failure::Failure;
+use super::prepare::{Prepared, Ready, fill_config};
+use super::session::Session;
+use crate::canon::canonical_path;
+use crate::diag::{Code, Diagnostic};
+use crate::manifest::{ArgvElement, Exec, FillEnv, Template, TemplatePart, fill, resolve_program};
+use crate::model::{AllowFs, SandboxConfig};
+use crate::policy::Decided;
+use crate::project::Backend;
+use crate::sandbox::{BackendChoice, Launcher, Plan, PlanInput, Program, Protected, SandboxError, cut};
+use crate::text::escape;
+use crate::world::FileKind;
+use serde_json::Map;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The parts of [`Ready`] that the sandbox is made of, once the call itself was given to the decision.
+pub struct Command {
+    /// The arguments of the program, the program included.
+    pub argv: Vec<OsString>,
+    /// The working folder, if not the default.
+    pub cwd: Option<PathBuf>,
+    /// The filled-in configuration; `None`: no sandbox.
+    pub sandbox: Option<SandboxConfig>,
+}
+
+impl Ready {
+    /// Splits the call from what runs it.
+    pub fn split(self) -> (crate::call::ValidatedCall, Command, crate::sandbox::Stdin) {
+        (self.call, Command { argv: self.argv, cwd: self.cwd, sandbox: self.sandbox }, self.stdin)
+    }
+}
+
+/// Plans the sandbox of a decided call. Starts and writes nothing.
+pub fn confine(
+    session: &Session<'_>,
+    prepared: &Prepared,
+    decided: &Decided,
+    command: Command,
+) -> Result<Plan, Failure> {
+    let workspace = prepared.project.workspace.as_path();
+    let env = FillEnv {
+        workspace,
+        tool_dir: prepared.tool.tool.dir.as_deref(),
+        ctx: &prepared.ctx,
+    };
+    let args = decided.call().args();
+    let effects = decided.effects();
+    let mut limits = Vec::new();
+    for limit in &decided.decision().limits {
+        limits.push(fill_config(limit, args, &env).map_err(|fault| Failure::Config(vec![fault]))?);
+    }
+    let config = command.sandbox.map(|config| cut(config, effects, &limits));
+    let (read_only, read_write) = match config.as_ref().and_then(|config| config.allow_fs.as_ref()) {
+        Some(AllowFs::Paths { read_only, read_write }) => (paths(read_only), paths(read_write)),
+        None | Some(AllowFs::No | AllowFs::All) => (Vec::new(), Vec::new()),
+    };
+    let program = program(session, prepared, &command.argv)?;
+    let control = &prepared.control;
+    let masks = if opens_only_its_arguments(prepared) {
+        Vec::new()
+    } else {
+        super::masks::find(session.world, &decided.decision().masks, workspace, &read_only, &read_write)
+    };
+    let plan = Plan::build(PlanInput {
+        world: session.world,
+        backend: backend(prepared.project.settings.backend),
+        effects,
+        workspace: workspace.to_path_buf(),
+        scripts: scripts(session, prepared, &env),
+        env: environment(session, prepared, config.as_ref(), decided)?,
+        argv: command.argv,
+        cwd: command.cwd,
+        protected: Protected {
+            read_only: control.read_only.iter().chain(&control.exec_later).cloned().collect(),
+            hidden: control.hidden.clone(),
+            absent: control.absent.clone(),
+        },
+        masks,
+        runtime: prepared.project.settings.runtime.iter().cloned().collect(),
+        launcher: Launcher::SelfExe,
+        config,
+        read_only,
+        read_write,
+        program,
+    })?;
+    Ok(plan)
+}
+
+/// A tool of ours that opens just the paths of its arguments, which the guards have judged already: walking the
+/// workspace for it would cost more than the call.
+fn opens_only_its_arguments(prepared: &Prepared) -> bool {
+    match &prepared.tool.tool.exec {
+        Exec::Builtin(name) => ["read_file", "write_file", "list_dir"].contains(&name.as_str()),
+        Exec::Command(_) => false,
+    }
+}
+
+fn paths(list: &[String]) -> Vec<PathBuf> {
+    list.iter().map(PathBuf::from).collect()
+}
+
+const fn backend(choice: Backend) -> BackendChoice {
+    match choice {
+        Backend::Auto => BackendChoice::Auto,
+        Backend::Ns => BackendChoice::Ns,
+        Backend::Flat => BackendChoice::Flat,
+    }
+}
+
+fn program(session: &Session<'_>, prepared: &Prepared, argv: &[OsString]) -> Result<Program, Failure> {
+    let tool = &prepared.tool.tool;
+    if matches!(tool.exec, Exec::Builtin(_)) {
+        return Ok(Program::SelfExe);
+    }
+    let name = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let found = resolve_program(session.world, &name, tool.dir.as_deref(), &prepared.project.settings.path)
+        .map_err(|error| Failure::Config(vec![error.to_diagnostic()]))?;
+    let root = Path::new("/");
+    let canonical = canonical_path(session.world, root, root, &found.to_string_lossy(), true).map_err(|error| {
+        Failure::Sandbox(SandboxError::BadRequest(format!(
+            "the program {}: {error}",
+            escape(&found.to_string_lossy())
+        )))
+    })?;
+    Ok(Program::HostFile(PathBuf::from(canonical.absolute())))
+}
+
+/// Files beside the manifest that its command names literally: bound one by one, so that a manifest in a home folder
+/// does not show the home folder.
+fn scripts(session: &Session<'_>, prepared: &Prepared, env: &FillEnv<'_>) -> Vec<PathBuf> {
+    let (Exec::Command(elements), Some(dir)) = (&prepared.tool.tool.exec, &prepared.tool.tool.dir) else {
+        return Vec::new();
+    };
+    elements
+        .iter()
+        .skip(1)
+        .filter_map(|element| match element {
+            ArgvElement::One(template) if is_literal(template) => fill(template, &Map::new(), env).ok(),
+            ArgvElement::One(_) | ArgvElement::Splice { .. } | ArgvElement::Group { .. } => None,
+        })
+        .map(PathBuf::from)
+        .filter(|path| path.starts_with(dir))
+        .filter(|path| session.world.stat(path).is_ok_and(|stat| stat.kind == FileKind::File))
+        .collect()
+}
+
+fn is_literal(template: &Template) -> bool {
+    template.parts.iter().all(|part| match part {
+        TemplatePart::Text(_) | TemplatePart::Workspace | TemplatePart::ToolDir => true,
+        TemplatePart::Arg(_) | TemplatePart::Ctx(_) => false,
+    })
+}
+
+fn environment(
+    session: &Session<'_>,
+    prepared: &Prepared,
+    config: Option<&SandboxConfig>,
+    decided: &Decided,
+) -> Result<Vec<(OsString, OsString)>, Failure> {
+    let mut env: Vec<(OsString, OsString)> = Vec::new();
+    let request = config.and_then(|config| config.env.clone()).unwrap_or_default();
+    let forwardable = &prepared.project.settings.forwardable_env;
+    for name in &request.forward {
+        if !forwardable.contains(name) {
+            return Err(Failure::Config(vec![
+                Diagnostic::error(
+                    Code::SandboxBadRequest,
+                    format!("the tool asks for the variable `{}`, which may not be forwarded", escape(name)),
+                )
+                .help("add it to `forwardableEnv` in your own settings (not the project's) if it may leave your shell"),
+            ]));
+        }
+        if let Some(value) = session.world.env(name) {
+            env.push((name.into(), value));
+        }
+    }
+    env.extend(request.set.iter().map(|(name, value)| (name.into(), value.into())));
+    env.push(("TOOLCTL_CALL_ID".into(), decided.call().tool_call_id().into()));
+    if let Some(run) = &prepared.ctx.run_id {
+        env.push(("TOOLCTL_RUN_ID".into(), run.into()));
+    }
+    Ok(env)
+}

@@ -1,0 +1,107 @@
+//! One run of the program: the world, the project it works in, and where it prints.
+
+use super::args::{ColorChoice, ContextArgs, Global, ModeArg, OutputFormat};
+use super::failure::Failure;
+use crate::diag::{Code, Diagnostic};
+use crate::model::{Context, RunMode};
+use crate::project::{Project, check_environment};
+use crate::source::Files;
+use crate::term::{self, Format, Ui, UiOptions};
+use crate::text::escape;
+use crate::world::World;
+use std::path::PathBuf;
+
+/// The world, the sources read so far, and the output.
+pub struct Session<'w> {
+    /// Disk, clock and environment.
+    pub world: &'w dyn World,
+    /// Every file that was read.
+    pub files: Files,
+    /// The output.
+    pub ui: Ui,
+    /// The options of every command.
+    pub global: Global,
+}
+
+impl<'w> Session<'w> {
+    /// A session that prints to this process's streams.
+    pub fn new(world: &'w dyn World, global: Global) -> Self {
+        let options = UiOptions {
+            format: match global.format {
+                OutputFormat::Human => Format::Human,
+                OutputFormat::Json => Format::Json,
+                OutputFormat::Ndjson => Format::Ndjson,
+            },
+            color: match global.color {
+                ColorChoice::Auto => term::ColorChoice::Auto,
+                ColorChoice::Always => term::ColorChoice::Always,
+                ColorChoice::Never => term::ColorChoice::Never,
+            },
+            quiet: global.quiet,
+            verbose: global.verbose,
+        };
+        Self { world, files: Files::new(), ui: Ui::stdio(world, options), global }
+    }
+
+    /// The folder that the command works from.
+    pub fn start(&self) -> Result<PathBuf, Failure> {
+        let cwd = self.world.current_dir().map_err(|error| {
+            Failure::Usage(Diagnostic::error(Code::UsageError, format!("the working folder is gone: {error}")))
+        })?;
+        Ok(match &self.global.directory {
+            Some(directory) => cwd.join(directory),
+            None => cwd,
+        })
+    }
+
+    /// The project that the command works in; also checks the `TOOLCTL_` variables.
+    pub fn project(&mut self) -> Result<Project, Failure> {
+        let unknown = check_environment(self.world);
+        if let Some(first) = unknown.into_iter().next() {
+            return Err(Failure::Usage(first));
+        }
+        let start = self.start()?;
+        if self.world.stat(&start).is_err() {
+            let shown = escape(&start.to_string_lossy()).to_string();
+            return Err(Failure::Usage(Diagnostic::error(
+                Code::UsageError,
+                format!("there is no folder `{shown}`"),
+            )));
+        }
+        let project = Project::open(self.world, &mut self.files, &start).map_err(Failure::Config)?;
+        self.ui.diagnostics(&self.files, &project.warnings)?;
+        Ok(project)
+    }
+
+    /// Whether nobody may be asked.
+    pub fn no_prompt(&self) -> bool {
+        self.global.no_prompt || crate::project::no_prompt(self.world)
+    }
+
+    /// Reports a failure on stderr and gives its exit code.
+    pub fn fail(&mut self, failure: &Failure) -> super::exit::Exit {
+        // If stderr is gone as well there is nobody left to tell.
+        let _ = self.ui.diagnostics(&self.files, &failure.diagnostics());
+        failure.exit()
+    }
+}
+
+/// The caller's claims.
+pub fn context(args: &ContextArgs, agent_name: Option<&str>) -> Context {
+    let agents = if args.agent.is_empty() {
+        agent_name.map(str::to_owned).into_iter().collect()
+    } else {
+        args.agent.clone()
+    };
+    Context {
+        run_id: args.run_id.clone(),
+        session_id: args.session_id.clone(),
+        user_id: args.user_id.clone(),
+        tenant_id: args.tenant_id.clone(),
+        agents,
+        mode: match args.mode {
+            ModeArg::Execute => RunMode::Execute,
+            ModeArg::Plan => RunMode::Plan,
+        },
+    }
+}

@@ -1,0 +1,108 @@
+//! A decision as it is shown: the rule with its place, the diagnostic of a refusal with its ways out.
+
+use super::exit::Exit;
+use super::session::Session;
+use crate::diag::{Code, Diagnostic};
+use crate::model::Effect;
+use crate::policy::{Action, Decided, Decision, EffectSource};
+use crate::result::{DecisionInfo, Place};
+use crate::source::Files;
+use crate::text::{Span, escape};
+
+/// A span as a place in a file.
+pub fn place(files: &Files, span: Span) -> Place {
+    let at = files.location(span);
+    Place { file: escape(&at.file.to_string_lossy()).to_string(), line: at.line, column: at.column }
+}
+
+/// `main/writes (policies/main.yaml:6:5)`.
+pub fn rule_line(files: &Files, decision: &Decision) -> String {
+    decision.rule.span.map_or_else(
+        || decision.rule.id.clone(),
+        |span| {
+            let at = place(files, span);
+            format!("{} ({}:{}:{})", decision.rule.id, at.file, at.line, at.column)
+        },
+    )
+}
+
+/// Who says that a call has an effect, in words.
+pub fn origin_line(source: &EffectSource) -> String {
+    match source {
+        EffectSource::Engine => "toolctl itself: a built-in tool".to_owned(),
+        EffectSource::Entry(rule) => rule.id.clone(),
+        EffectSource::Hint => "the manifest's hint, which the host trusts".to_owned(),
+        EffectSource::Nobody => "nobody classified it".to_owned(),
+    }
+}
+
+/// The decision for the result document.
+pub fn decision_info(files: &Files, decision: &Decision) -> DecisionInfo {
+    DecisionInfo {
+        action: decision.action.as_str(),
+        rule: decision.rule.id.clone(),
+        effect: decision.effect.as_str(),
+        effects: decision.effects.iter().map(Effect::as_str).collect(),
+        reason: decision.reason.clone(),
+        at: decision.rule.span.map(|span| place(files, span)),
+    }
+}
+
+/// The code of a denial; every denial has one.
+pub fn denial_code(decision: &Decision) -> Code {
+    decision.code.unwrap_or(Code::PolicyDenied)
+}
+
+/// The exit code that the decision alone leads to when nobody can be asked.
+pub fn decision_exit(decision: &Decision) -> Exit {
+    match decision.action {
+        Action::Allow => Exit::Ok,
+        Action::Ask => Exit::ApprovalUnavailable,
+        Action::Deny if decision.code == Some(Code::ConfigNeedsTrust) => Exit::Config,
+        Action::Deny => Exit::Denied,
+    }
+}
+
+/// What is said of a denied call.
+pub fn denied(decided: &Decided) -> Diagnostic {
+    let decision = decided.decision();
+    let tool = escape(decided.call().tool_name());
+    let code = denial_code(decision);
+    let mut diagnostic = Diagnostic::error(code, format!("`{tool}` is denied by {}", decision.rule.id));
+    if let Some(span) = decision.rule.span {
+        diagnostic = diagnostic.at(span, "this rule denies it");
+    }
+    if let Some(reason) = &decision.reason {
+        diagnostic = diagnostic.note(reason.clone());
+    }
+    if code == Code::ConfigNeedsTrust {
+        diagnostic.help("look at the project, then trust it: toolctl trust")
+    } else {
+        diagnostic.help(format!("see every rule and why: toolctl policy explain {tool} with the same arguments"))
+    }
+}
+
+/// What is said of a call that needs an approval when nobody can be asked. `why` says why nobody can.
+pub fn nobody_to_ask(decided: &Decided, why: &str) -> Diagnostic {
+    let decision = decided.decision();
+    let tool = escape(decided.call().tool_name());
+    let mut diagnostic =
+        Diagnostic::error(Code::ApprovalRequired, format!("`{tool}` needs an approval, asked for by {}", decision.rule.id));
+    if let Some(span) = decision.rule.span {
+        diagnostic = diagnostic.at(span, "this rule asks");
+    }
+    if let Some(reason) = &decision.reason {
+        diagnostic = diagnostic.note(reason.clone());
+    }
+    diagnostic
+        .note(why.to_owned())
+        .help("run it from a terminal, where a person can answer")
+        .help("or allow exactly such calls with a rule in a policy file, where it is reviewed")
+        .help("or try it out without effects: toolctl plan with the same arguments")
+}
+
+/// Shows on stderr why a call does not go on, if it does not.
+pub fn tell(session: &mut Session<'_>, diagnostic: &Diagnostic) -> Result<(), super::failure::Failure> {
+    session.ui.diagnostics(&session.files, std::slice::from_ref(diagnostic))?;
+    Ok(())
+}

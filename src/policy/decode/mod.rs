@@ -1,0 +1,10 @@
+//! Decoders of policy files: all errors of a file at once.
+
+mod condition;
+mod effects;
+mod file;
+mod matcher;
+mod rule;
+
+pub(super) use condition::approval_condition;
+pub use file::decode;
