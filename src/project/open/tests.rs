@@ -193,7 +193,7 @@ fn named_programs_are_covered_and_protected() {
 }
 
 #[test]
-fn a_damaged_or_foreign_record_is_an_error() {
+fn a_damaged_or_foreign_record_is_none() {
     let world = project();
     trust(&world, false);
     let dir = Path::new("/home/user/.local/state/toolctl/trust");
@@ -209,10 +209,19 @@ fn a_damaged_or_foreign_record_is_an_error() {
         text.lines().filter(|line| !line.starts_with("policies/main")).collect::<Vec<_>>().join("\n"),
     ] {
         let world = project().with_file(&record, bad.clone());
-        assert_eq!(codes(&open(&world).unwrap_err()), [Code::ConfigNeedsTrust], "{bad}");
+        let found = open(&world).unwrap();
+        assert_eq!(found.trust, TrustState::Untrusted, "{bad}");
+        assert_eq!(codes(&found.warnings), [Code::ConfigNeedsTrust, Code::ConfigNeedsTrust], "{bad}");
+        assert!(found.control_set(&world, None).is_ok());
+        trust(&world, false);
+        assert!(state(&world).is_trusted());
     }
-    let world = project().with_file(&record, text).with_owner(&record, 1001, 1001);
-    assert_eq!(codes(&open(&world).unwrap_err()), [Code::SourceUnsafeOwner]);
+    let world = project().with_file(&record, text.clone());
+    assert!(state(&world).is_trusted());
+    let world = world.with_owner(&record, 1001, 1001);
+    let found = open(&world).unwrap();
+    assert_eq!(found.trust, TrustState::Untrusted);
+    assert_eq!(codes(&found.warnings), [Code::SourceUnsafeOwner, Code::ConfigNeedsTrust]);
 }
 
 #[test]
