@@ -7,41 +7,41 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "toolctl", version, disable_help_subcommand = false, propagate_version = false)]
 #[command(after_help = "Exit codes: docs/exit-codes.md. More on a message's code: toolctl explain CODE.")]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Options of every command.
     #[command(flatten)]
-    pub global: Global,
+    pub(crate) global: Global,
     /// The command.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
-pub struct Global {
+pub(crate) struct Global {
     /// Work as if started in this folder.
     #[arg(short = 'C', value_name = "DIR", global = true)]
-    pub directory: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     /// The form of the output on stdout.
     #[arg(long, value_enum, default_value_t = OutputFormat::Human, global = true)]
-    pub format: OutputFormat,
+    pub(crate) format: OutputFormat,
     /// When to colour.
     #[arg(long, value_enum, default_value_t = ColorChoice::Auto, global = true)]
-    pub color: ColorChoice,
+    pub(crate) color: ColorChoice,
     /// Print only results and errors.
     #[arg(short, long, global = true)]
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// Print more.
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
-    pub verbose: u8,
+    pub(crate) verbose: u8,
     /// Never ask on the terminal.
     #[arg(long, global = true)]
-    pub no_prompt: bool,
+    pub(crate) no_prompt: bool,
 }
 
 /// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum OutputFormat {
+pub(crate) enum OutputFormat {
     /// Text for people.
     Human,
     /// One JSON document.
@@ -52,7 +52,7 @@ pub enum OutputFormat {
 
 /// `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR says otherwise.
     Auto,
     /// Always.
@@ -63,7 +63,7 @@ pub enum ColorChoice {
 
 /// `--mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModeArg {
+pub(crate) enum ModeArg {
     /// Effects are wanted.
     Execute,
     /// Only reads may run.
@@ -72,7 +72,7 @@ pub enum ModeArg {
 
 /// `--exit-status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExitStatus {
+pub(crate) enum ExitStatus {
     /// The codes of docs/exit-codes.md.
     Toolctl,
     /// The tool's own code; 124 timeout, 125 toolctl, 126/127 not executable/found, 128+n signal.
@@ -81,7 +81,7 @@ pub enum ExitStatus {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Decide a call and, if it may, execute it.
     Run(RunArgs),
     /// Show what `run` would do; execute and change nothing.
@@ -106,81 +106,81 @@ pub enum Command {
 
 /// A call.
 #[derive(Debug, Clone, Args)]
-pub struct CallArgs {
+pub(crate) struct CallArgs {
     /// The tool's name.
-    pub tool: String,
+    pub(crate) tool: String,
     /// All arguments as one JSON object: the text itself, @FILE, or - for stdin.
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arg")]
-    pub args: Option<String>,
+    pub(crate) args: Option<String>,
     /// One argument: k=text, k:=JSON or k=@FILE. Repeatable.
     #[arg(short = 'a', value_name = "K=V")]
-    pub arg: Vec<String>,
+    pub(crate) arg: Vec<String>,
     /// Who calls.
     #[command(flatten)]
-    pub context: ContextArgs,
+    pub(crate) context: ContextArgs,
 }
 
 /// The caller's claims about a call.
 #[derive(Debug, Clone, Args)]
-pub struct ContextArgs {
+pub(crate) struct ContextArgs {
     /// Whether effects are wanted (execute) or only reads may run (plan).
     #[arg(long, value_enum, default_value_t = ModeArg::Execute)]
-    pub mode: ModeArg,
+    pub(crate) mode: ModeArg,
     /// The id of this call in results and in the tool's environment.
     #[arg(long, value_name = "ID")]
-    pub call_id: Option<String>,
+    pub(crate) call_id: Option<String>,
     /// The run that the call belongs to.
     #[arg(long, value_name = "ID")]
-    pub run_id: Option<String>,
+    pub(crate) run_id: Option<String>,
     /// The session.
     #[arg(long, value_name = "ID")]
-    pub session_id: Option<String>,
+    pub(crate) session_id: Option<String>,
     /// The user on whose behalf the agent works.
     #[arg(long, value_name = "ID")]
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// The tenant.
     #[arg(long, value_name = "ID")]
-    pub tenant_id: Option<String>,
+    pub(crate) tenant_id: Option<String>,
     /// The agent that calls; repeat for a chain of delegation, outermost first.
     #[arg(long, value_name = "NAME")]
-    pub agent: Vec<String>,
+    pub(crate) agent: Vec<String>,
 }
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The call.
     #[command(flatten)]
-    pub call: CallArgs,
+    pub(crate) call: CallArgs,
     /// Which exit codes to use.
     #[arg(long, value_enum, default_value_t = ExitStatus::Toolctl)]
-    pub exit_status: ExitStatus,
+    pub(crate) exit_status: ExitStatus,
 }
 
 /// `plan`.
 #[derive(Debug, Clone, Args)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// The call.
     #[command(flatten)]
-    pub call: CallArgs,
+    pub(crate) call: CallArgs,
     /// Also try whether this machine can enforce the sandbox; starts a throw-away process, not the tool.
     #[arg(long)]
-    pub preflight: bool,
+    pub(crate) preflight: bool,
 }
 
 /// `check`.
 #[derive(Debug, Clone, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Files or folders; the project by default.
-    pub paths: Vec<PathBuf>,
+    pub(crate) paths: Vec<PathBuf>,
     /// Treat warnings as errors.
     #[arg(long)]
-    pub strict: bool,
+    pub(crate) strict: bool,
 }
 
 /// `tools`.
 #[derive(Debug, Clone, Subcommand)]
-pub enum ToolsCommand {
+pub(crate) enum ToolsCommand {
     /// List the tools.
     List,
     /// Show one tool.
@@ -192,7 +192,7 @@ pub enum ToolsCommand {
 
 /// `policy`.
 #[derive(Debug, Clone, Subcommand)]
-pub enum PolicyCommand {
+pub(crate) enum PolicyCommand {
     /// Show how a call is decided, rule by rule.
     Explain(CallArgs),
     /// List the policy files and rules in force.
@@ -201,22 +201,22 @@ pub enum PolicyCommand {
 
 /// `trust`.
 #[derive(Debug, Clone, Args)]
-pub struct TrustArgs {
+pub(crate) struct TrustArgs {
     /// The project's folder; the project of the working folder by default.
-    pub dir: Option<PathBuf>,
+    pub(crate) dir: Option<PathBuf>,
     /// You write this project: trust follows your edits.
     #[arg(long)]
-    pub author: bool,
+    pub(crate) author: bool,
     /// Withdraw the trust.
     #[arg(long, conflicts_with = "author")]
-    pub revoke: bool,
+    pub(crate) revoke: bool,
 }
 
 /// `explain`.
 #[derive(Debug, Clone, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// The code, such as policy/denied; all codes if absent.
-    pub code: Option<String>,
+    pub(crate) code: Option<String>,
 }
 
 #[cfg(test)]

@@ -17,35 +17,31 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The parts of [`Ready`] that the sandbox is made of, once the call itself was given to the decision.
-pub struct Command {
+pub(crate) struct Command {
     /// The arguments of the program, the program included.
-    pub argv: Vec<OsString>,
+    pub(crate) argv: Vec<OsString>,
     /// The working folder, if not the default.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The filled-in configuration; `None`: no sandbox.
-    pub sandbox: Option<SandboxConfig>,
+    pub(crate) sandbox: Option<SandboxConfig>,
 }
 
 impl Ready {
     /// Splits the call from what runs it.
-    pub fn split(self) -> (crate::call::ValidatedCall, Command, crate::sandbox::Stdin) {
+    pub(crate) fn split(self) -> (crate::call::ValidatedCall, Command, crate::sandbox::Stdin) {
         (self.call, Command { argv: self.argv, cwd: self.cwd, sandbox: self.sandbox }, self.stdin)
     }
 }
 
 /// Plans the sandbox of a decided call. Starts and writes nothing.
-pub fn confine(
+pub(crate) fn confine(
     session: &Session<'_>,
     prepared: &Prepared,
     decided: &Decided,
     command: Command,
 ) -> Result<Plan, Failure> {
     let workspace = prepared.project.workspace.as_path();
-    let env = FillEnv {
-        workspace,
-        tool_dir: prepared.tool.tool.dir.as_deref(),
-        ctx: &prepared.ctx,
-    };
+    let env = FillEnv { workspace, tool_dir: prepared.tool.tool.dir.as_deref(), ctx: &prepared.ctx };
     let args = decided.call().args();
     let effects = decided.effects();
     let mut limits = Vec::new();
@@ -119,12 +115,13 @@ fn program(session: &Session<'_>, prepared: &Prepared, argv: &[OsString]) -> Res
     let found = resolve_program(session.world, &name, tool.dir.as_deref(), &prepared.project.settings.path)
         .map_err(|error| Failure::Config(vec![error.to_diagnostic()]))?;
     let root = Path::new("/");
-    let canonical = canonical_path(session.world, root, root, &found.to_string_lossy(), true).map_err(|error| {
-        Failure::Sandbox(SandboxError::BadRequest(format!(
-            "the program {}: {error}",
-            escape(&found.to_string_lossy())
-        )))
-    })?;
+    let canonical =
+        canonical_path(session.world, root, root, &found.to_string_lossy(), true).map_err(|error| {
+            Failure::Sandbox(SandboxError::BadRequest(format!(
+                "the program {}: {error}",
+                escape(&found.to_string_lossy())
+            )))
+        })?;
     Ok(Program::HostFile(PathBuf::from(canonical.absolute())))
 }
 

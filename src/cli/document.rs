@@ -11,7 +11,7 @@ use crate::result::{
 };
 use crate::sandbox::{Backend, Ended};
 use crate::source::Files;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A document about a tool, in which nothing has happened yet.
 fn empty(tool_call_id: &str, tool_name: &str) -> ToolCallResult {
@@ -48,19 +48,27 @@ fn failed(mut document: ToolCallResult, diagnostic: &Diagnostic) -> ToolCallResu
 }
 
 /// The document of a call that failed before it was decided.
-pub fn of_failure(tool_call_id: &str, tool_name: &str, failure: &Failure) -> ToolCallResult {
+pub(crate) fn of_failure(tool_call_id: &str, tool_name: &str, failure: &Failure) -> ToolCallResult {
     let diagnostics = failure.diagnostics();
     let internal = Diagnostic::error(Code::InternalError, "the call failed for no known reason");
     let mut document = failed(empty(tool_call_id, tool_name), diagnostics.first().unwrap_or(&internal));
     if let Failure::Arguments(fault) = failure {
-        document.issues =
-            fault.issues().iter().map(|issue| json!({"path": issue.path, "message": issue.message})).collect();
+        document.issues = fault
+            .issues()
+            .iter()
+            .map(|issue| json!({"path": issue.path, "message": issue.message}))
+            .collect();
     }
     document
 }
 
 /// The document of a decided call that was not executed; `diagnostic` says why.
-pub fn of_refusal(files: &Files, decided: &Decided, diagnostic: &Diagnostic, denial: Option<Denial>) -> ToolCallResult {
+pub(crate) fn of_refusal(
+    files: &Files,
+    decided: &Decided,
+    diagnostic: &Diagnostic,
+    denial: Option<Denial>,
+) -> ToolCallResult {
     let call = decided.call();
     let mut document = failed(empty(call.tool_call_id(), call.tool_name()), diagnostic);
     document.denial = denial;
@@ -73,7 +81,7 @@ pub fn of_refusal(files: &Files, decided: &Decided, diagnostic: &Diagnostic, den
 }
 
 /// The document of an execution.
-pub fn of_outcome(
+pub(crate) fn of_outcome(
     files: &Files,
     authorization: &Authorization,
     outcome: &Outcome,
@@ -86,7 +94,9 @@ pub fn of_outcome(
     if let Some(diagnostic) = diagnostic {
         document = failed(document, diagnostic);
         // A failed tool's output is still what the model should see, unless it may not be shown at all.
-        if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) && !text.is_empty() {
+        if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. })
+            && !text.is_empty()
+        {
             document.result = ToolResultValue::Text(text);
             document.lossy = lossy;
         }
@@ -139,13 +149,8 @@ fn execution(ended: &Ended) -> Execution {
     }
 }
 
-/// The document as a JSON value.
-pub fn to_value(document: &ToolCallResult) -> Value {
-    serde_json::to_value(document).unwrap_or(Value::Null)
-}
-
 /// The exit code of an outcome.
-pub const fn outcome_exit(kind: &OutcomeKind) -> Exit {
+pub(crate) const fn outcome_exit(kind: &OutcomeKind) -> Exit {
     match kind {
         OutcomeKind::Done => Exit::Ok,
         OutcomeKind::ToolFailed { .. } => Exit::ToolFailed,

@@ -3,13 +3,13 @@
 use super::exit::Exit;
 use crate::call::CallError;
 use crate::diag::{Code, Diagnostic};
-use crate::gate::{GateError, PromptError};
+use crate::gate::GateError;
 use crate::sandbox::SandboxError;
 use crate::term::OutputError;
 
 /// A failure of a command. Every variant has one exit code, by an exhaustive match.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The command line makes no sense.
     Usage(Diagnostic),
     /// The arguments are not JSON, break the schema or cannot be filled into the command.
@@ -20,8 +20,6 @@ pub enum Failure {
     UnknownTool(Diagnostic),
     /// The gate did not open.
     Gate(GateError),
-    /// Nobody could be asked.
-    NobodyToAsk(PromptError),
     /// The sandbox could not be had, or the program is not there.
     Sandbox(SandboxError),
     /// The output could not be written.
@@ -32,7 +30,7 @@ pub enum Failure {
 
 /// What is wrong with the arguments.
 #[derive(Debug)]
-pub enum ArgumentFault {
+pub(crate) enum ArgumentFault {
     /// They do not make a valid call.
     Call(CallError),
     /// Several flags are at fault.
@@ -43,16 +41,14 @@ pub enum ArgumentFault {
 
 impl Failure {
     /// The exit code.
-    pub const fn exit(&self) -> Exit {
+    pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Arguments(_) => Exit::Arguments,
             Self::Config(_) => Exit::Config,
             Self::UnknownTool(_) => Exit::UnknownTool,
             Self::Gate(GateError::Denied) => Exit::Denied,
-            Self::Gate(GateError::ApprovalRequired | GateError::TooWeak) | Self::NobodyToAsk(_) => {
-                Exit::ApprovalUnavailable
-            }
+            Self::Gate(GateError::ApprovalRequired | GateError::TooWeak) => Exit::ApprovalUnavailable,
             Self::Gate(GateError::Stale) => Exit::Stale,
             Self::Sandbox(error) => sandbox_exit(error),
             // A reader that has seen enough is no failure of ours, but what it did not read was not delivered.
@@ -62,23 +58,26 @@ impl Failure {
     }
 
     /// What is said about it, with a way out.
-    pub fn diagnostics(&self) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
             Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) => vec![diagnostic.clone()],
             Self::Arguments(fault) => fault.diagnostics(),
             Self::Config(diagnostics) => diagnostics.clone(),
             Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],
-            Self::NobodyToAsk(error) => {
-                vec![Diagnostic::error(Code::ApprovalRequired, crate::text::escape(&error.to_string()).to_string())]
-            }
             Self::Sandbox(error) => vec![sandbox_diagnostic(error)],
             Self::Output(error) => {
-                vec![Diagnostic::error(Code::OutputError, crate::text::escape(&error.to_string()).to_string())]
+                vec![Diagnostic::error(
+                    Code::OutputError,
+                    crate::text::escape(&error.to_string()).to_string(),
+                )]
             }
             Self::Internal(error) => {
                 vec![
-                    Diagnostic::error(Code::InternalError, crate::text::escape(&format!("{error:#}")).to_string())
-                        .help("this is a fault of toolctl; please report it"),
+                    Diagnostic::error(
+                        Code::InternalError,
+                        crate::text::escape(&format!("{error:#}")).to_string(),
+                    )
+                    .help("this is a fault of toolctl; please report it"),
                 ]
             }
         }
@@ -86,7 +85,7 @@ impl Failure {
 }
 
 /// The exit code of a sandbox error: a plan that cannot be is a fault of the manifest, a machine that cannot is 30.
-pub const fn sandbox_exit(error: &SandboxError) -> Exit {
+pub(crate) const fn sandbox_exit(error: &SandboxError) -> Exit {
     match error {
         SandboxError::BadRequest(_) | SandboxError::ProgramMissing { .. } => Exit::Config,
         SandboxError::Unavailable { .. } | SandboxError::Host { .. } => Exit::SandboxUnavailable,
@@ -97,7 +96,7 @@ pub const fn sandbox_exit(error: &SandboxError) -> Exit {
 }
 
 /// What is said about a sandbox error.
-pub fn sandbox_diagnostic(error: &SandboxError) -> Diagnostic {
+pub(crate) fn sandbox_diagnostic(error: &SandboxError) -> Diagnostic {
     let code = match error {
         SandboxError::BadRequest(_) => Code::SandboxBadRequest,
         SandboxError::ProgramMissing { .. } | SandboxError::Exec { .. } => Code::RunProgramMissing,
@@ -122,7 +121,7 @@ impl ArgumentFault {
     }
 
     /// Every issue, as the caller's model sees it.
-    pub fn issues(&self) -> Vec<crate::schema::Issue> {
+    pub(crate) fn issues(&self) -> Vec<crate::schema::Issue> {
         match self {
             Self::Call(error) => error.issues(),
             Self::Flags(errors) => errors.iter().flat_map(CallError::issues).collect(),

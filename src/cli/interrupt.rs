@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 /// Listens for signals from its making to [`Interrupt::finish`].
 #[derive(Debug)]
-pub struct Interrupt {
+pub(crate) struct Interrupt {
     cancel: Arc<Cancel>,
     seen: Arc<AtomicI32>,
     handle: Handle,
@@ -19,7 +19,7 @@ pub struct Interrupt {
 
 impl Interrupt {
     /// Starts to listen.
-    pub fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         let cancel = Arc::new(Cancel::new()?);
         let seen = Arc::new(AtomicI32::new(0));
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
@@ -37,12 +37,12 @@ impl Interrupt {
     }
 
     /// What ends the run.
-    pub fn cancel(&self) -> &Cancel {
+    pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
     /// Stops listening and says which signal came, if one did.
-    pub fn finish(mut self) -> Option<i32> {
+    pub(crate) fn finish(mut self) -> Option<i32> {
         self.handle.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -53,6 +53,6 @@ impl Interrupt {
 }
 
 /// Ends this process as the signal would have, so that the shell sees it.
-pub fn raise(signal: i32) {
+pub(crate) fn raise(signal: i32) {
     let _ = signal_hook::low_level::emulate_default_handler(signal);
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const MAX_ENTRIES: usize = 20_000;
 
 /// Files below the bound folders that a mask names and does not spare.
-pub fn find(
+pub(crate) fn find(
     world: &dyn World,
     masks: &[Mask],
     workspace: &Path,

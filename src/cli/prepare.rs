@@ -6,10 +6,13 @@ use super::failure::{ArgumentFault, Failure};
 use super::session::{Session, context};
 use crate::call::{Call, CallEnv, ValidatedCall, args_from_flags, parse_args, validate};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::{Exec, FillEnv, StdinSource, Template, Tool, builtin_effects, fill, fill_command, unsupported};
+use crate::manifest::{
+    Exec, FillEnv, StdinSource, Template, Tool, builtin_effects, fill, fill_command, unsupported,
+};
 use crate::model::{AllowFs, Context, Layer, SandboxConfig};
 use crate::policy::{
-    self, Action, Classified, Decided, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts, check_for_tool,
+    self, Action, Classified, Decided, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts,
+    check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
 use crate::sandbox::{Stdin, resolve};
@@ -21,42 +24,42 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Everything that deciding and planning a call needs.
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The project.
-    pub project: Project,
+    pub(crate) project: Project,
     /// The tool, its schema and its layer.
-    pub tool: CatalogTool,
+    pub(crate) tool: CatalogTool,
     /// What policy has to know of the tool.
-    pub facts: Arc<ToolFacts>,
+    pub(crate) facts: Arc<ToolFacts>,
     /// The policies.
-    pub policies: PolicySet,
+    pub(crate) policies: PolicySet,
     /// The caller's claims.
-    pub ctx: Context,
+    pub(crate) ctx: Context,
     /// The control files.
-    pub control: Control,
+    pub(crate) control: Control,
     /// What no call may write to.
-    pub protected: Vec<PathBuf>,
+    pub(crate) protected: Vec<PathBuf>,
     /// The legacy approval list.
-    pub legacy: LegacyApproval,
+    pub(crate) legacy: LegacyApproval,
 }
 
 /// A call that is validated and whose command line is filled in.
-pub struct Ready {
+pub(crate) struct Ready {
     /// The call.
-    pub call: ValidatedCall,
+    pub(crate) call: ValidatedCall,
     /// The arguments of the program, the program included.
-    pub argv: Vec<OsString>,
+    pub(crate) argv: Vec<OsString>,
     /// What the tool finds on standard input.
-    pub stdin: Stdin,
+    pub(crate) stdin: Stdin,
     /// The working folder, if the manifest names one or the workspace is mounted.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The configuration of the sandbox with every placeholder filled in; `None`: no sandbox.
-    pub sandbox: Option<SandboxConfig>,
+    pub(crate) sandbox: Option<SandboxConfig>,
 }
 
 /// Finds the tool and reads what decides about it.
-pub fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
-    let project = session.project()?;
+pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
+    let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
     let mut refused = unsupported(&tool.tool);
     refused.extend(project.settings.unsupported());
@@ -65,9 +68,8 @@ pub fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, F
     }
     let policies = load_policies(session, &project)?;
     let ctx = context(&args.context, project.settings.agent_name.as_deref());
-    let control = project
-        .control_set(session.world, Some(&tool.tool))
-        .map_err(|fault| Failure::Config(vec![fault]))?;
+    let control =
+        project.control_set(session.world, Some(&tool.tool)).map_err(|fault| Failure::Config(vec![fault]))?;
     let protected = control.protected();
     let facts = Arc::new(tool_facts(&project, &tool.tool, tool.layer));
     let faults = check_for_tool(&policies, &facts);
@@ -83,7 +85,11 @@ pub fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, F
 }
 
 /// Opens the one manifest of a tool.
-pub fn find_tool(session: &mut Session<'_>, project: &Project, name: &str) -> Result<CatalogTool, Failure> {
+pub(crate) fn find_tool(
+    session: &mut Session<'_>,
+    project: &Project,
+    name: &str,
+) -> Result<CatalogTool, Failure> {
     let tool = project.catalog().find(session.world, &mut session.files, name).map_err(|error| {
         let unknown = matches!(error, CatalogError::Unknown { .. });
         let mut diagnostics = error.into_diagnostics();
@@ -98,7 +104,7 @@ pub fn find_tool(session: &mut Session<'_>, project: &Project, name: &str) -> Re
 }
 
 /// Reads every policy of every layer.
-pub fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
+pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
     let mut decoder = Decoder::new();
     let mut sources = Vec::new();
@@ -128,7 +134,7 @@ pub fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<Pol
 }
 
 /// What policy has to know of a tool of this project.
-pub fn tool_facts(project: &Project, tool: &Tool, layer: Layer) -> ToolFacts {
+pub(crate) fn tool_facts(project: &Project, tool: &Tool, layer: Layer) -> ToolFacts {
     let builtin = match &tool.exec {
         Exec::Builtin(name) => builtin_effects(name),
         Exec::Command(_) => None,
@@ -149,7 +155,7 @@ pub fn tool_facts(project: &Project, tool: &Tool, layer: Layer) -> ToolFacts {
 
 impl Prepared {
     /// Where a call is decided.
-    pub fn env<'a>(&'a self, session: &Session<'a>) -> FactEnv<'a> {
+    pub(crate) fn env<'a>(&'a self, session: &Session<'a>) -> FactEnv<'a> {
         FactEnv {
             world: session.world,
             workspace: self.project.workspace.as_path(),
@@ -160,11 +166,15 @@ impl Prepared {
     }
 
     fn fill_env(&self) -> FillEnv<'_> {
-        FillEnv { workspace: self.project.workspace.as_path(), tool_dir: self.tool.tool.dir.as_deref(), ctx: &self.ctx }
+        FillEnv {
+            workspace: self.project.workspace.as_path(),
+            tool_dir: self.tool.tool.dir.as_deref(),
+            ctx: &self.ctx,
+        }
     }
 
     /// Reads and validates the arguments and fills in the command line.
-    pub fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
+    pub(crate) fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
         let raw = self.read_args(session, args)?;
         let call = Call {
             tool_call_id: args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now())),
@@ -301,19 +311,19 @@ impl Prepared {
     }
 
     /// Classifies the call.
-    pub fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
+    pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
         let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));
         policy::classify(facts, &self.policies, &self.ctx)
     }
 
     /// Decides the call.
-    pub fn decide(&self, session: &Session<'_>, call: ValidatedCall) -> Decided {
+    pub(crate) fn decide(&self, session: &Session<'_>, call: ValidatedCall) -> Decided {
         policy::decide(self.classify(session, call), &self.policies, &self.ctx)
     }
 }
 
 /// Whether the command works in a project that its user has not trusted.
-pub fn is_untrusted(project: &Project) -> bool {
+pub(crate) fn is_untrusted(project: &Project) -> bool {
     project.root.is_some() && !project.trust.is_trusted()
 }
 
@@ -322,7 +332,7 @@ fn is_workspace(template: &Template) -> bool {
 }
 
 /// A configuration whose `allowFS` entries are absolute paths.
-pub fn fill_config(
+pub(crate) fn fill_config(
     config: &SandboxConfig,
     args: &Map<String, Value>,
     env: &FillEnv<'_>,

@@ -12,20 +12,20 @@ use crate::world::World;
 use std::path::PathBuf;
 
 /// The world, the sources read so far, and the output.
-pub struct Session<'w> {
+pub(crate) struct Session<'w> {
     /// Disk, clock and environment.
-    pub world: &'w dyn World,
+    pub(crate) world: &'w dyn World,
     /// Every file that was read.
-    pub files: Files,
+    pub(crate) files: Files,
     /// The output.
-    pub ui: Ui,
+    pub(crate) ui: Ui,
     /// The options of every command.
-    pub global: Global,
+    pub(crate) global: Global,
 }
 
 impl<'w> Session<'w> {
     /// A session that prints to this process's streams.
-    pub fn new(world: &'w dyn World, global: Global) -> Self {
+    pub(crate) fn new(world: &'w dyn World, global: Global) -> Self {
         let options = UiOptions {
             format: match global.format {
                 OutputFormat::Human => Format::Human,
@@ -44,9 +44,12 @@ impl<'w> Session<'w> {
     }
 
     /// The folder that the command works from.
-    pub fn start(&self) -> Result<PathBuf, Failure> {
+    pub(crate) fn start(&self) -> Result<PathBuf, Failure> {
         let cwd = self.world.current_dir().map_err(|error| {
-            Failure::Usage(Diagnostic::error(Code::UsageError, format!("the working folder is gone: {error}")))
+            Failure::Usage(Diagnostic::error(
+                Code::UsageError,
+                format!("the working folder is gone: {error}"),
+            ))
         })?;
         Ok(match &self.global.directory {
             Some(directory) => cwd.join(directory),
@@ -55,7 +58,12 @@ impl<'w> Session<'w> {
     }
 
     /// The project that the command works in; also checks the `TOOLCTL_` variables.
-    pub fn project(&mut self) -> Result<Project, Failure> {
+    pub(crate) fn project(&mut self) -> Result<Project, Failure> {
+        self.project_for(None)
+    }
+
+    /// The same for a call of one tool: whether the project is trusted is then found out for this tool alone.
+    pub(crate) fn project_for(&mut self, called: Option<&str>) -> Result<Project, Failure> {
         let unknown = check_environment(self.world);
         if let Some(first) = unknown.into_iter().next() {
             return Err(Failure::Usage(first));
@@ -68,18 +76,19 @@ impl<'w> Session<'w> {
                 format!("there is no folder `{shown}`"),
             )));
         }
-        let project = Project::open(self.world, &mut self.files, &start).map_err(Failure::Config)?;
+        let project =
+            Project::open_for(self.world, &mut self.files, &start, called).map_err(Failure::Config)?;
         self.ui.diagnostics(&self.files, &project.warnings)?;
         Ok(project)
     }
 
     /// Whether nobody may be asked.
-    pub fn no_prompt(&self) -> bool {
+    pub(crate) fn no_prompt(&self) -> bool {
         self.global.no_prompt || crate::project::no_prompt(self.world)
     }
 
     /// Reports a failure on stderr and gives its exit code.
-    pub fn fail(&mut self, failure: &Failure) -> super::exit::Exit {
+    pub(crate) fn fail(&mut self, failure: &Failure) -> super::exit::Exit {
         // If stderr is gone as well there is nobody left to tell.
         let _ = self.ui.diagnostics(&self.files, &failure.diagnostics());
         failure.exit()
@@ -87,7 +96,7 @@ impl<'w> Session<'w> {
 }
 
 /// The caller's claims.
-pub fn context(args: &ContextArgs, agent_name: Option<&str>) -> Context {
+pub(crate) fn context(args: &ContextArgs, agent_name: Option<&str>) -> Context {
     let agents = if args.agent.is_empty() {
         agent_name.map(str::to_owned).into_iter().collect()
     } else {

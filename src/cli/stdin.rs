@@ -5,7 +5,7 @@ use crate::call::CallError;
 use std::io::Read as _;
 
 /// Everything up to the end, at most one byte more than `max` so that the reader of the bytes sees that it is too much.
-pub fn read_all(max: usize) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_all(max: usize) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
     std::io::stdin().lock().take(limit).read_to_end(&mut bytes).map_err(|error| {

@@ -1,7 +1,6 @@
 //! A decision as it is shown: the rule with its place, the diagnostic of a refusal with its ways out.
 
 use super::exit::Exit;
-use super::session::Session;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Effect;
 use crate::policy::{Action, Decided, Decision, EffectSource};
@@ -10,13 +9,13 @@ use crate::source::Files;
 use crate::text::{Span, escape};
 
 /// A span as a place in a file.
-pub fn place(files: &Files, span: Span) -> Place {
+pub(crate) fn place(files: &Files, span: Span) -> Place {
     let at = files.location(span);
     Place { file: escape(&at.file.to_string_lossy()).to_string(), line: at.line, column: at.column }
 }
 
 /// `main/writes (policies/main.yaml:6:5)`.
-pub fn rule_line(files: &Files, decision: &Decision) -> String {
+pub(crate) fn rule_line(files: &Files, decision: &Decision) -> String {
     decision.rule.span.map_or_else(
         || decision.rule.id.clone(),
         |span| {
@@ -27,7 +26,7 @@ pub fn rule_line(files: &Files, decision: &Decision) -> String {
 }
 
 /// Who says that a call has an effect, in words.
-pub fn origin_line(source: &EffectSource) -> String {
+pub(crate) fn origin_line(source: &EffectSource) -> String {
     match source {
         EffectSource::Engine => "toolctl itself: a built-in tool".to_owned(),
         EffectSource::Entry(rule) => rule.id.clone(),
@@ -37,7 +36,7 @@ pub fn origin_line(source: &EffectSource) -> String {
 }
 
 /// The decision for the result document.
-pub fn decision_info(files: &Files, decision: &Decision) -> DecisionInfo {
+pub(crate) fn decision_info(files: &Files, decision: &Decision) -> DecisionInfo {
     DecisionInfo {
         action: decision.action.as_str(),
         rule: decision.rule.id.clone(),
@@ -49,12 +48,12 @@ pub fn decision_info(files: &Files, decision: &Decision) -> DecisionInfo {
 }
 
 /// The code of a denial; every denial has one.
-pub fn denial_code(decision: &Decision) -> Code {
+pub(crate) fn denial_code(decision: &Decision) -> Code {
     decision.code.unwrap_or(Code::PolicyDenied)
 }
 
 /// The exit code that the decision alone leads to when nobody can be asked.
-pub fn decision_exit(decision: &Decision) -> Exit {
+pub(crate) fn decision_exit(decision: &Decision) -> Exit {
     match decision.action {
         Action::Allow => Exit::Ok,
         Action::Ask => Exit::ApprovalUnavailable,
@@ -64,7 +63,7 @@ pub fn decision_exit(decision: &Decision) -> Exit {
 }
 
 /// What is said of a denied call.
-pub fn denied(decided: &Decided) -> Diagnostic {
+pub(crate) fn denied(decided: &Decided) -> Diagnostic {
     let decision = decided.decision();
     let tool = escape(decided.call().tool_name());
     let code = denial_code(decision);
@@ -78,16 +77,19 @@ pub fn denied(decided: &Decided) -> Diagnostic {
     if code == Code::ConfigNeedsTrust {
         diagnostic.help("look at the project, then trust it: toolctl trust")
     } else {
-        diagnostic.help(format!("see every rule and why: toolctl policy explain {tool} with the same arguments"))
+        diagnostic
+            .help(format!("see every rule and why: toolctl policy explain {tool} with the same arguments"))
     }
 }
 
 /// What is said of a call that needs an approval when nobody can be asked. `why` says why nobody can.
-pub fn nobody_to_ask(decided: &Decided, why: &str) -> Diagnostic {
+pub(crate) fn nobody_to_ask(decided: &Decided, why: &str) -> Diagnostic {
     let decision = decided.decision();
     let tool = escape(decided.call().tool_name());
-    let mut diagnostic =
-        Diagnostic::error(Code::ApprovalRequired, format!("`{tool}` needs an approval, asked for by {}", decision.rule.id));
+    let mut diagnostic = Diagnostic::error(
+        Code::ApprovalRequired,
+        format!("`{tool}` needs an approval, asked for by {}", decision.rule.id),
+    );
     if let Some(span) = decision.rule.span {
         diagnostic = diagnostic.at(span, "this rule asks");
     }
@@ -99,10 +101,4 @@ pub fn nobody_to_ask(decided: &Decided, why: &str) -> Diagnostic {
         .help("run it from a terminal, where a person can answer")
         .help("or allow exactly such calls with a rule in a policy file, where it is reviewed")
         .help("or try it out without effects: toolctl plan with the same arguments")
-}
-
-/// Shows on stderr why a call does not go on, if it does not.
-pub fn tell(session: &mut Session<'_>, diagnostic: &Diagnostic) -> Result<(), super::failure::Failure> {
-    session.ui.diagnostics(&session.files, std::slice::from_ref(diagnostic))?;
-    Ok(())
 }

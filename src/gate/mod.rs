@@ -10,6 +10,6 @@ mod prompt;
 mod request;
 
 pub use approval::Approval;
-pub use authorized::{AuthorizedCall, Authorized, GateError, approval_digest, authorize};
+pub use authorized::{Authorized, AuthorizedCall, GateError, approval_digest, authorize};
 pub use prompt::{Answered, PromptError, approve_by_timeout, ask};
 pub use request::{ApprovalRequest, Asked, Detail, sandbox_line};

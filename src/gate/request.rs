@@ -118,10 +118,7 @@ impl ApprovalRequest {
 fn details(asked: Asked<'_>, report: &PlanReport) -> Vec<Detail> {
     let Asked { decided, ctx, rule, secrets, .. } = asked;
     let call = decided.call();
-    let mut out = vec![
-        Detail::own("tool", &tool_line(decided)),
-        Detail::own("asked by", rule),
-    ];
+    let mut out = vec![Detail::own("tool", &tool_line(decided)), Detail::own("asked by", rule)];
     if let Some(reason) = &decided.decision().reason {
         out.push(Detail::own("reason", reason));
     }
@@ -164,7 +161,9 @@ fn argument(name: &str, value: &Value, defaults: &[String], secrets: &[String]) 
     let text = match value {
         _ if below(secrets) => "(secret, not shown)".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            value.to_string()
+        }
     };
     let default = if defaults.contains(&pointer) { " (default)" } else { "" };
     Detail::untrusted("argument", &Untrusted::new(format!("{name} = {text}{default}")))

@@ -27,6 +27,7 @@ enum Holds {
     MapOfSome,
 }
 
+/// Sorted by name.
 const KEYWORDS: &[(&str, Holds, Applies)] = &[
     ("$defs", Holds::Map, Applies::Nothing),
     ("additionalItems", Holds::One, Applies::Part),
@@ -52,7 +53,7 @@ const KEYWORDS: &[(&str, Holds, Applies)] = &[
     ("unevaluatedProperties", Holds::One, Applies::Part),
 ];
 
-/// Keywords that hold no schema, for the search after misspelt ones.
+/// Keywords that hold no schema, for the search after misspelt ones. Sorted.
 const PLAIN: &[&str] = &[
     "$anchor",
     "$comment",
@@ -101,11 +102,12 @@ const PLAIN: &[&str] = &[
 
 /// The keyword that a name of none probably means.
 pub(super) fn misspelt(name: &str) -> Option<&'static str> {
-    let known = || KEYWORDS.iter().map(|(name, ..)| *name).chain(PLAIN.iter().copied());
-    if name.starts_with("x-") || known().any(|keyword| keyword == name) {
+    let is_known = KEYWORDS.binary_search_by(|(keyword, ..)| (*keyword).cmp(name)).is_ok()
+        || PLAIN.binary_search(&name).is_ok();
+    if is_known || name.starts_with("x-") {
         return None;
     }
-    crate::text::nearest(name, known())
+    crate::text::nearest(name, KEYWORDS.iter().map(|(name, ..)| *name).chain(PLAIN.iter().copied()))
 }
 
 /// A schema inside another one.
@@ -119,8 +121,9 @@ pub(super) struct Child<'a> {
 /// The schemas inside a schema, `$ref` aside, with their JSON Pointers.
 pub(super) fn children<'a>(schema: &'a Map<String, Value>, pointer: &str) -> Vec<Child<'a>> {
     let mut found = Vec::new();
-    for (keyword, holds, applies) in KEYWORDS {
-        let Some(held) = schema.get(*keyword) else { continue };
+    for (name, held) in schema {
+        let Ok(index) = KEYWORDS.binary_search_by(|(keyword, ..)| (*keyword).cmp(name)) else { continue };
+        let Some((keyword, holds, applies)) = KEYWORDS.get(index) else { continue };
         let at = push_token(pointer, keyword);
         let mut add = |pointer, schema| found.push(Child { pointer, schema, applies: *applies, keyword });
         match (holds, held) {
@@ -141,4 +144,28 @@ pub(super) fn children<'a>(schema: &'a Map<String, Value>, pointer: &str) -> Vec
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYWORDS, PLAIN, misspelt};
+
+    #[test]
+    fn the_tables_are_sorted() {
+        assert!(KEYWORDS.is_sorted_by(|a, b| a.0 < b.0));
+        assert!(PLAIN.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn keywords_are_not_misspelt() {
+        for name in KEYWORDS
+            .iter()
+            .map(|(name, ..)| *name)
+            .chain(PLAIN.iter().copied())
+            .chain(["x-typ", "wholly-other"])
+        {
+            assert_eq!(misspelt(name), None, "{name}");
+        }
+        assert_eq!(misspelt("requierd"), Some("required"));
+    }
 }

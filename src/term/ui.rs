@@ -211,6 +211,23 @@ impl Ui {
         self.out.write(text.as_bytes())
     }
 
+    /// Writes what a tool wrote to standard error, as [`Self::tool_output`] does for standard output.
+    pub fn tool_messages(&mut self, bytes: &[u8]) -> Result<(), OutputError> {
+        if self.options.format != Format::Human || bytes.is_empty() {
+            return Ok(());
+        }
+        let mut text = if self.err.terminal { escape_output(bytes).into_bytes() } else { bytes.to_vec() };
+        if !text.ends_with(b"\n") {
+            text.push(b'\n');
+        }
+        self.err.write(&text)
+    }
+
+    /// Whether a document was written.
+    pub const fn has_written(&self) -> bool {
+        self.documents > 0
+    }
+
     /// Writes a line of the result to standard output; nothing in the JSON formats.
     pub fn line(&mut self, text: &Text) -> Result<(), OutputError> {
         if self.options.format == Format::Human { self.out.line(text) } else { Ok(()) }

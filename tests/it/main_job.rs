@@ -54,7 +54,10 @@ fn a_valid_read_succeeds() {
         assert_eq!(json["audit"], "none");
         let layers = json["execution"]["sandbox"]["layers"].as_array().unwrap();
         for name in ["landlock", "seccomp"] {
-            assert!(layers.iter().any(|layer| layer["name"] == name && layer["state"] == "enforced"), "{layers:?}");
+            assert!(
+                layers.iter().any(|layer| layer["name"] == name && layer["state"] == "enforced"),
+                "{layers:?}"
+            );
         }
     }
 }
@@ -101,7 +104,11 @@ fn three_faults_of_a_policy_are_shown_at_once() {
         let ran = project.run(["run", "read_file", "-a", "path=x"]).expect(4);
         for (text, line) in [("decison", ":8:"), ("alow", ":13:"), ("undr", ":16:")] {
             assert!(ran.stderr.contains(text), "{text} is not shown:\n{}", ran.stderr);
-            assert!(ran.stderr.contains(&format!("policies/main.yaml{line}")), "no place for {text}:\n{}", ran.stderr);
+            assert!(
+                ran.stderr.contains(&format!("policies/main.yaml{line}")),
+                "no place for {text}:\n{}",
+                ran.stderr
+            );
         }
         assert!(ran.stderr.matches('^').count() >= 3, "no carets:\n{}", ran.stderr);
     }
@@ -112,11 +119,14 @@ fn a_denied_write_names_rule_and_line() {
     for who in everybody() {
         let policy = "policy: main\nformat: 1\nrole: host\ndefault: deny\nrules:\n  - id: no-writes\n    tool: write_file\n    action: deny\n    reason: \"{args.path} stays as it is\"\n";
         let project = project(&who, &[], policy);
-        let ran =
-            project.run(["run", "write_file", "-a", "path=new.txt", "-a", "content=x"]).expect(10).says("main/no-writes");
+        let ran = project
+            .run(["run", "write_file", "-a", "path=new.txt", "-a", "content=x"])
+            .expect(10)
+            .says("main/no-writes");
         assert!(ran.stderr.contains("policies/main.yaml:6:"), "{}", ran.stderr);
         assert!(!project.dir().join("new.txt").exists());
-        let control = policy.replace("action: deny\n    reason", "always: true\n    action: allow\n    reason");
+        let control =
+            policy.replace("action: deny\n    reason", "always: true\n    action: allow\n    reason");
         project.file("policies/main.yaml", control);
         project.run(["run", "write_file", "-a", "path=new.txt", "-a", "content=x"]).expect(0);
         assert_eq!(fs::read_to_string(project.dir().join("new.txt")).unwrap(), "x");
@@ -128,10 +138,14 @@ fn an_ask_without_terminal_ends_at_once() {
     for who in everybody() {
         let policy = allow("write_file", "write").replace("action: allow", "action: ask");
         let project = project(&who, &[], &policy);
-        let ran = project.run(["run", "write_file", "-a", "path=n", "-a", "content=x"]).expect(11).says("main/all");
+        let ran =
+            project.run(["run", "write_file", "-a", "path=n", "-a", "content=x"]).expect(11).says("main/all");
         assert!(ran.took < Duration::from_secs(2), "it took {:?}", ran.took);
         assert!(!project.dir().join("n").exists());
-        let json = project.run(["run", "write_file", "-a", "path=n", "-a", "content=x", "--format", "json"]).expect(11).json();
+        let json = project
+            .run(["run", "write_file", "-a", "path=n", "-a", "content=x", "--format", "json"])
+            .expect(11)
+            .json();
         assert_eq!(json["denial"], "approval_required");
         assert_eq!(json["code"], "approval/required");
     }
@@ -141,7 +155,9 @@ fn an_ask_without_terminal_ends_at_once() {
 fn a_timeout_ends_the_whole_tree() {
     for who in everybody() {
         let mark = format!("31.4{}{}", who.uid, std::process::id());
-        let script = format!("(setsid sh -c 'sleep {mark}; touch late' >/dev/null 2>&1 &) ; echo started; sleep {mark}");
+        let script = format!(
+            "(setsid sh -c 'sleep {mark}; touch late' >/dev/null 2>&1 &) ; echo started; sleep {mark}"
+        );
         let manifest = sh(&script, "sandbox: { timeout: 700 }\n");
         let project = project(&who, &[("slow", &manifest)], &allow("slow", "read"));
         let json = project.run(["run", "slow", "--format", "json"]).expect(22).json();
@@ -166,10 +182,12 @@ fn a_socket_is_refused() {
         let denied = project(&who, &[("net", &tool(""))], &allow("net", "external"));
         let json = denied.run(["run", "net", "--format", "json"]).expect(20).json();
         assert!(!json["result"].as_str().unwrap().starts_with("connected"));
-        let open = project(&who, &[("net", &tool("sandbox: { allowNetwork: true }\n"))], &allow("net", "external"));
+        let open =
+            project(&who, &[("net", &tool("sandbox: { allowNetwork: true }\n"))], &allow("net", "external"));
         assert_eq!(open.run(["run", "net"]).expect(0).out(), "connected\n");
         // Classified read, the declared network is cut off.
-        let read = project(&who, &[("net", &tool("sandbox: { allowNetwork: true }\n"))], &allow("net", "read"));
+        let read =
+            project(&who, &[("net", &tool("sandbox: { allowNetwork: true }\n"))], &allow("net", "read"));
         read.run(["run", "net"]).expect(20);
     }
 }
@@ -200,13 +218,19 @@ fn secrets_of_the_home_are_not_there() {
         let key = outer.outside().join("home/.ssh/id_test");
         outer.file_at(&key, "SECRET-KEY");
         let tool = |sandbox: &str| {
-            format!("{NO_ARGS}command: [/bin/cat, {}]\n{sandbox}", serde_json::to_string(key.to_str().unwrap()).unwrap())
+            format!(
+                "{NO_ARGS}command: [/bin/cat, {}]\n{sandbox}",
+                serde_json::to_string(key.to_str().unwrap()).unwrap()
+            )
         };
         let closed = project(&who, &[("cat", &tool(""))], &allow("cat", "read"));
         let json = closed.run(["run", "cat", "--format", "json"]).expect(20).json();
         assert!(json["execution"]["stderr"].as_str().unwrap().contains("No such file"), "{json}");
         assert!(!json.to_string().contains("SECRET-KEY"));
-        let open = tool(&format!("sandbox: {{ allowFS: {{ readOnly: [{}] }} }}\n", serde_json::to_string(key.to_str().unwrap()).unwrap()));
+        let open = tool(&format!(
+            "sandbox: {{ allowFS: {{ readOnly: [{}] }} }}\n",
+            serde_json::to_string(key.to_str().unwrap()).unwrap()
+        ));
         let open = project(&who, &[("cat", &open)], &allow("cat", "read"));
         assert_eq!(open.run(["run", "cat"]).expect(0).out(), "SECRET-KEY");
     }
@@ -226,7 +250,8 @@ fn endless_output_is_cut() {
 #[test]
 fn a_tool_classified_read_cannot_write() {
     for who in everybody() {
-        let manifest = sh("echo changed > kept.txt", "sandbox: { allowFS: { readWrite: [\"{workspace}\"] } }\n");
+        let manifest =
+            sh("echo changed > kept.txt", "sandbox: { allowFS: { readWrite: [\"{workspace}\"] } }\n");
         let read = project(&who, &[("edit", &manifest)], &allow("edit", "read"));
         read.file("kept.txt", "as it was");
         read.run(["run", "edit"]).expect(20);
@@ -254,13 +279,15 @@ fn a_writer_cannot_edit_the_policies() {
             "chmod 777 policies",
             "ln -sf /etc policies",
         ] {
-            let project = project(&who, &[("edit", &sh(&format!("set -e; {script}"), fs))], &allow("edit", "write"));
+            let project =
+                project(&who, &[("edit", &sh(&format!("set -e; {script}"), fs))], &allow("edit", "write"));
             let before = tree(&project);
             let ran = project.run(["run", "edit"]);
             assert_eq!(ran.code, Some(20), "{script}: {:?} {}", ran.code, ran.stderr);
             assert_eq!(tree(&project), before, "{script}");
         }
-        let control = project(&who, &[("edit", &sh("mkdir d && mv d e && touch e/x", fs))], &allow("edit", "write"));
+        let control =
+            project(&who, &[("edit", &sh("mkdir d && mv d e && touch e/x", fs))], &allow("edit", "write"));
         control.run(["run", "edit"]).expect(0);
         assert!(control.dir().join("e/x").exists());
         // The same through the built-in writer: a rule of the engine denies it before anything runs.

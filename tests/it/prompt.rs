@@ -79,7 +79,9 @@ fn yes_runs_it_and_everything_else_does_not() {
             let project = project(&who, 15_000);
             let mut session = terminal(&project, CALL);
             let prompt = wait_for_question(&mut session);
-            for text in ["write_file", "main/ask-first", "policies/main.yaml:6", "new.txt", "write", "sha256:"] {
+            for text in
+                ["write_file", "main/ask-first", "policies/main.yaml:6", "new.txt", "write", "sha256:"]
+            {
                 assert!(prompt.contains(text), "the prompt does not show {text}:\n{prompt}");
             }
             session.send_line(answer).unwrap();
@@ -162,7 +164,9 @@ fn end_of_file_is_no() {
 fn an_interrupt_ends_it_and_leaves_the_terminal_alone() {
     for who in everybody() {
         let project = project(&who, 15_000);
-        let script = format!("stty -a >before; trap '' INT; ( trap - INT; {CALL} ); code=$?; stty -a >after; cmp before after && (exit $code)");
+        let script = format!(
+            "stty -a >before; trap '' INT; ( trap - INT; {CALL} ); code=$?; stty -a >after; cmp before after && (exit $code)"
+        );
         let mut session = terminal(&project, &script);
         wait_for_question(&mut session);
         session.send("\x03").unwrap();
@@ -195,8 +199,11 @@ fn hidden_characters_are_visible() {
         project.file("call.json", args);
         let mut session = terminal(&project, "$TOOLCTL run write_file --args - <call.json");
         let prompt = wait_for_question(&mut session);
-        assert!(prompt.contains("\\u{202e}") && prompt.contains("\\u{1b}[2K\\rharmless\\nApprove"), "{prompt}");
-        assert!(prompt.contains("4 hidden characters") , "{prompt}");
+        assert!(
+            prompt.contains("\\u{202e}") && prompt.contains("\\u{1b}[2K\\rharmless\\nApprove"),
+            "{prompt}"
+        );
+        assert!(prompt.contains("4 hidden characters"), "{prompt}");
         assert!(!prompt.contains('\u{202e}') && !prompt.contains("\x1b[2K"), "{prompt}");
         session.send_line("yes").unwrap();
         assert_eq!(exit_of(session).0, 0);

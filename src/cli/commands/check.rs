@@ -14,7 +14,7 @@ use crate::text::escape;
 use serde_json::json;
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Failure> {
     let mut findings = Vec::new();
     let mut checked = Checked::default();
     if args.paths.is_empty() {
@@ -28,7 +28,8 @@ pub fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, Failure>
             let fault = Diagnostic::error(Code::UsageError, format!("there is no `{shown}`"));
             return Err(Failure::Usage(fault));
         }
-        let project = crate::project::Project::open(session.world, &mut session.files, &base).map_err(Failure::Config)?;
+        let project = crate::project::Project::open(session.world, &mut session.files, &base)
+            .map_err(Failure::Config)?;
         findings.extend(check_project(session, &project, &mut checked));
     }
     report(session, args, &findings, &checked)
@@ -92,7 +93,8 @@ fn report(
     let failed = errors > 0 || (args.strict && warnings > 0);
     if session.ui.format() == Format::Human {
         session.ui.diagnostics(&session.files, findings)?;
-        let line = Text::new().number(checked.tools).plain(" tools, ").number(checked.policies).plain(" policies: ");
+        let line =
+            Text::new().number(checked.tools).plain(" tools, ").number(checked.policies).plain(" policies: ");
         let line = if findings.is_empty() {
             line.good("no findings")
         } else {

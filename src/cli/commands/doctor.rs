@@ -16,7 +16,7 @@ const WAYS_OUT: [&str; 3] = [
 ];
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>) -> Result<Exit, Failure> {
     let report = probe();
     let verdict = match (report.ns, report.flat) {
         (true, _) => "ns",

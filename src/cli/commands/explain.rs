@@ -10,7 +10,7 @@ use crate::text::{escape, nearest};
 use serde_json::json;
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &ExplainArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(text) = &args.code else { return list(session) };
     let Some(code) = Code::parse(text) else {
         let mut diagnostic =

@@ -1,11 +1,11 @@
 //! One file a command: the arguments in, the exit code out.
 
-pub mod check;
-pub mod doctor;
-pub mod explain;
-pub mod plan;
-pub mod policy;
-pub mod run;
-pub mod tools;
-pub mod trust;
-pub mod validate;
+pub(super) mod check;
+pub(super) mod doctor;
+pub(super) mod explain;
+pub(super) mod plan;
+pub(super) mod policy;
+pub(super) mod run;
+pub(super) mod tools;
+pub(super) mod trust;
+pub(super) mod validate;

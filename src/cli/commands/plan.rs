@@ -6,7 +6,9 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::{Failure, sandbox_diagnostic};
 use crate::cli::prepare::{Prepared, prepare};
 use crate::cli::session::Session;
-use crate::cli::verdict::{decision_exit, decision_info, denied, nobody_to_ask, place, origin_line, rule_line};
+use crate::cli::verdict::{
+    decision_exit, decision_info, denied, nobody_to_ask, origin_line, place, rule_line,
+};
 use crate::diag::Diagnostic;
 use crate::gate::{approval_digest, sandbox_line};
 use crate::model::{Context, Effect, RunMode};
@@ -45,7 +47,7 @@ struct PlanDocument {
 }
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
     let prepared = prepare(session, &args.call)?;
     let in_plan_mode = plan_mode(session, &prepared, args)?;
     let ready = prepared.ready(session, &args.call)?;
@@ -57,15 +59,24 @@ pub fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> 
     } else {
         Some(confine(session, &prepared, &decided, command)?)
     };
-    let digest = plan.as_ref().map(|plan| {
-        approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest())
-    });
+    let digest = plan
+        .as_ref()
+        .map(|plan| approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest()));
     let report = plan.as_ref().map(crate::sandbox::Plan::report);
     let fault = if args.preflight { report.as_ref().and_then(preflight) } else { None };
     if fault.is_some() {
         exit = Exit::SandboxUnavailable;
     }
-    let shown = Shown { prepared: &prepared, decided: &decided, report, digest, in_plan_mode, fault, exit, asked: args.preflight };
+    let shown = Shown {
+        prepared: &prepared,
+        decided: &decided,
+        report,
+        digest,
+        in_plan_mode,
+        fault,
+        exit,
+        asked: args.preflight,
+    };
     if session.ui.format() == Format::Human {
         human(session, &shown)?;
     } else {
@@ -86,7 +97,11 @@ struct Shown<'a> {
 }
 
 /// The decision that the same call would get in plan mode.
-fn plan_mode(session: &mut Session<'_>, prepared: &Prepared, args: &PlanArgs) -> Result<DecisionInfo, Failure> {
+fn plan_mode(
+    session: &mut Session<'_>,
+    prepared: &Prepared,
+    args: &PlanArgs,
+) -> Result<DecisionInfo, Failure> {
     // Validated anew: a validated call goes through one decision, and this is another.
     let ready = prepared.ready(session, &args.call)?;
     let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
@@ -143,7 +158,9 @@ fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
         sandbox: shown.report.clone(),
         preflight: shown.asked.then(|| match &shown.fault {
             None => serde_json::json!({"ok": true}),
-            Some(fault) => serde_json::json!({"ok": false, "error": fault.to_string(), "waysOut": fault.ways_out()}),
+            Some(fault) => {
+                serde_json::json!({"ok": false, "error": fault.to_string(), "waysOut": fault.ways_out()})
+            }
         }),
         call_digest: call.digest().to_owned(),
         approval_digest: shown.digest.clone(),
@@ -170,7 +187,11 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     let decision = shown.decided.decision();
     let call = shown.decided.call();
     let mut lines = vec![
-        row("tool").strong_escaped(&escape(call.tool_name())).plain(" (").escaped(&escape(shown.prepared.tool.layer.as_str())).plain(")"),
+        row("tool")
+            .strong_escaped(&escape(call.tool_name()))
+            .plain(" (")
+            .escaped(&escape(shown.prepared.tool.layer.as_str()))
+            .plain(")"),
         row("arguments").escaped(&escape(&masked_args(shown).to_string())),
     ];
     for pointer in call.defaults() {
@@ -194,7 +215,9 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
         lines.push(row("").escaped(&escape(reason)));
     }
     for matched in decision.matched.iter().filter(|matched| !matched.decisive) {
-        lines.push(row("also").escaped(&escape(matched.action.as_str())).plain("  ").escaped(&escape(&matched.rule)));
+        lines.push(
+            row("also").escaped(&escape(matched.action.as_str())).plain("  ").escaped(&escape(&matched.rule)),
+        );
     }
     let mode = &shown.in_plan_mode;
     lines.push(row("plan mode").escaped(&escape(mode.action)).plain("  ").escaped(&escape(&mode.rule)));
@@ -208,11 +231,20 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
         lines.push(row("sandbox").escaped(&escape(&sandbox_line(report))));
         lines.push(row("env").escaped(&escape(&report.env.join(" "))));
         for digest in &report.digests {
-            lines.push(row("copied").escaped(&escape(&format!("{} {}", digest.path.to_string_lossy(), digest.digest))));
+            lines.push(row("copied").escaped(&escape(&format!(
+                "{} {}",
+                digest.path.to_string_lossy(),
+                digest.digest
+            ))));
         }
     }
     lines.push(row("digest").escaped(&escape(call.digest())));
-    lines.push(row("not run").plain("this was a plan; run would end with exit code ").number(shown.exit.code()).plain(if shown.exit == Exit::Ok { " or with that of the tool's end" } else { "" }));
+    lines.push(
+        row("not run")
+            .plain("this was a plan; run would end with exit code ")
+            .number(shown.exit.code())
+            .plain(if shown.exit == Exit::Ok { " or with that of the tool's end" } else { "" }),
+    );
     for line in &lines {
         session.ui.line(line)?;
     }

@@ -13,7 +13,7 @@ use crate::text::{Span, escape};
 use serde_json::{Value, json};
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, command: &PolicyCommand) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, command: &PolicyCommand) -> Result<Exit, Failure> {
     match command {
         PolicyCommand::Explain(args) => explain_call(session, args),
         PolicyCommand::Show => show(session),
@@ -60,7 +60,11 @@ fn human(session: &Session<'_>, tool: &str, explanation: &Explanation) -> Vec<Te
             Ok(canonical) => format!("{} -> {canonical}", path.original),
             Err(fault) => format!("{}: {fault}", path.original),
         };
-        let mut line = Text::new().plain("  fact     ").escaped(&escape(&path.argument)).plain(" ").escaped(&escape(&arrow));
+        let mut line = Text::new()
+            .plain("  fact     ")
+            .escaped(&escape(&path.argument))
+            .plain(" ")
+            .escaped(&escape(&arrow));
         line = line.plain(if path.inside { " (inside the workspace" } else { " (outside the workspace" });
         lines.push(line.plain(if path.via_symlink { ", through a symlink)" } else { ")" }));
     }
@@ -82,14 +86,19 @@ fn human(session: &Session<'_>, tool: &str, explanation: &Explanation) -> Vec<Te
         lines.push(Text::new().plain("  note     ").escaped(&escape(note)));
     }
     if let Some(near) = &explanation.nearest {
-        let line = Text::new().plain("  nearest  ").escaped(&escape(&near.rule)).plain(" would ").escaped(&escape(near.action.as_str()));
+        let line = Text::new()
+            .plain("  nearest  ")
+            .escaped(&escape(&near.rule))
+            .plain(" would ")
+            .escaped(&escape(near.action.as_str()));
         lines.push(line.plain(" if ").escaped(&escape(&near.failing.join(" and "))));
     }
     lines
 }
 
 fn unit_lines(session: &Session<'_>, unit: &UnitTrace, lines: &mut Vec<Text>) {
-    let mut head = Text::new().plain("  ").plain(unit.role).plain(" ").escaped(&escape(&unit.policies.join(", ")));
+    let mut head =
+        Text::new().plain("  ").plain(unit.role).plain(" ").escaped(&escape(&unit.policies.join(", ")));
     head = head.plain(" (").escaped(&escape(unit.layer.as_str())).plain("), default ");
     head = head.escaped(&escape(unit.default.map_or("inherit", Action::as_str)));
     lines.push(if unit.active { head } else { head.plain(", not for this agent") });
@@ -124,7 +133,7 @@ fn atom_text(atom: &AtomTrace) -> Text {
     let value = match atom.truth {
         Truth::True => Text::new().plain("             true     "),
         Truth::False => Text::new().plain("             false    "),
-        Truth::Unknown => Text::new().plain("             unknown  "),
+        Truth::Unknown(_) => Text::new().plain("             unknown  "),
         Truth::Error(_) => Text::new().plain("             error    "),
     };
     let value = if atom.negated { value.plain("not: ") } else { value };
@@ -177,7 +186,7 @@ fn truth(truth: &Truth) -> Value {
     match truth {
         Truth::True => json!(true),
         Truth::False => json!(false),
-        Truth::Unknown => json!("unknown"),
+        Truth::Unknown(why) => json!({"unknown": why}),
         Truth::Error(why) => json!({"error": why}),
     }
 }

@@ -12,7 +12,8 @@ use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
 use crate::diag::{Code, Diagnostic};
 use crate::execute::{self, Authorization, Outcome, OutcomeKind, Terms};
 use crate::gate::{
-    Answered, Approval, ApprovalRequest, Asked, GateError, approval_digest, approve_by_timeout, ask, authorize,
+    Answered, Approval, ApprovalRequest, Asked, GateError, approval_digest, approve_by_timeout, ask,
+    authorize,
 };
 use crate::model::EffectSet;
 use crate::policy::{Action, Decided, Strength};
@@ -24,7 +25,7 @@ use crate::text::escape;
 
 /// How the program ends: with a code of ours, or as the tool did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(crate) enum End {
     /// One of our own exit codes.
     Own(Exit),
     /// `--exit-status tool`.
@@ -34,7 +35,7 @@ pub enum End {
 }
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     match attempt(session, args) {
         Ok(end) => Ok(end),
         Err(failure) => {
@@ -62,8 +63,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     }
     let plan = confine(session, &prepared, &decided, command)?;
-    let digest =
-        approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
+    let digest = approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
     let approval = match decided.decision().action {
         Action::Allow => None,
         Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest)? {
@@ -82,7 +82,8 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     let terms = Terms { output: prepared.tool.tool.output, quarantine: &quarantine };
     let (authorization, outcome) = execute::run(call, terms, Some(interrupt.cancel()))?;
     if let OutcomeKind::ControlFiles { moved } = &outcome.kind {
-        let created: Vec<String> = moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
+        let created: Vec<String> =
+            moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         prepared
             .project
             .suspend_trust(session.world, &created.join(", "))
@@ -112,7 +113,9 @@ fn consent(
         denial: Denial::ApprovalRequired,
     };
     if decided.decision().strength == Some(Strength::Presence) {
-        return Ok(unavailable("the rule asks for an approval of strength presence, which this version cannot check"));
+        return Ok(unavailable(
+            "the rule asks for an approval of strength presence, which this version cannot check",
+        ));
     }
     if session.no_prompt() {
         return Ok(unavailable("prompts are switched off"));
@@ -150,8 +153,11 @@ fn timed_out(action: TimeoutAction, request: &ApprovalRequest, effects: EffectSe
         TimeoutAction::Throw => Exit::ApprovalTimeoutThrown,
     };
     Consent::Withheld {
-        diagnostic: Diagnostic::error(Code::ApprovalTimeout, "nobody answered in time, so the call is denied")
-            .help("make the call again when somebody is there, or raise `approval.timeout` in your settings"),
+        diagnostic: Diagnostic::error(
+            Code::ApprovalTimeout,
+            "nobody answered in time, so the call is denied",
+        )
+        .help("make the call again when somebody is there, or raise `approval.timeout` in your settings"),
         exit,
         denial: Denial::ApprovalDenied,
     }
@@ -181,7 +187,7 @@ fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outc
         if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) {
             session.ui.tool_output(&outcome.ended.stdout)?;
         }
-        show_stderr(session, outcome)?;
+        session.ui.tool_messages(&outcome.ended.stderr)?;
     } else {
         let document: ToolCallResult =
             document::of_outcome(&session.files, authorization, outcome, diagnostic.as_ref());
@@ -189,15 +195,6 @@ fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outc
     }
     if let Some(diagnostic) = diagnostic {
         session.ui.diagnostics(&session.files, &[diagnostic])?;
-    }
-    Ok(())
-}
-
-/// The tool's own messages, escaped line by line.
-fn show_stderr(session: &mut Session<'_>, outcome: &Outcome) -> Result<(), Failure> {
-    let text = String::from_utf8_lossy(&outcome.ended.stderr);
-    for line in text.lines() {
-        session.ui.error(&crate::term::Text::new().escaped(&escape(line)))?;
     }
     Ok(())
 }
@@ -215,11 +212,12 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome) -> Optio
             let signal = ended.signal.unwrap_or(0);
             Diagnostic::error(Code::RunSignal, format!("`{tool}` was ended by signal {signal}"))
         }
-        OutcomeKind::Timeout => {
-            Diagnostic::error(Code::RunTimeout, format!("`{tool}` was ended after {seconds:.1} s, its timeout"))
-                .note("every process of it is gone; what it printed until then is above")
-                .help("raise `sandbox.timeout` in its manifest if it needs longer")
-        }
+        OutcomeKind::Timeout => Diagnostic::error(
+            Code::RunTimeout,
+            format!("`{tool}` was ended after {seconds:.1} s, its timeout"),
+        )
+        .note("every process of it is gone; what it printed until then is above")
+        .help("raise `sandbox.timeout` in its manifest if it needs longer"),
         OutcomeKind::Limit => limit_diagnostic(tool.as_str(), ended.cause),
         OutcomeKind::BadResult { message } => {
             Diagnostic::error(Code::RunBadResult, format!("the result of `{tool}` is not used: {message}"))
@@ -238,9 +236,10 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome) -> Optio
             }
             diagnostic.help("look at them, then trust the project again: toolctl trust")
         }
-        OutcomeKind::Cancelled => {
-            Diagnostic::error(Code::Interrupted, format!("`{tool}` was interrupted; every process of it is gone"))
-        }
+        OutcomeKind::Cancelled => Diagnostic::error(
+            Code::Interrupted,
+            format!("`{tool}` was interrupted; every process of it is gone"),
+        ),
     })
 }
 
@@ -252,10 +251,15 @@ fn limit_diagnostic(tool: &str, cause: EndCause) -> Diagnostic {
         EndCause::FileSize => ("it wrote a larger file than allowed", "maxFileSizeMB"),
         EndCause::Cpu => ("it used more processor time than allowed", "cpuSeconds"),
         EndCause::ForeignAbi => {
-            return Diagnostic::error(Code::RunLimit, format!("`{tool}` was ended: it used a foreign system-call interface"))
-                .help("programs for another architecture cannot run in the sandbox");
+            return Diagnostic::error(
+                Code::RunLimit,
+                format!("`{tool}` was ended: it used a foreign system-call interface"),
+            )
+            .help("programs for another architecture cannot run in the sandbox");
         }
-        EndCause::Exit | EndCause::Timeout | EndCause::Signal | EndCause::Cancelled => ("a limit was reached", "sandbox"),
+        EndCause::Exit | EndCause::Timeout | EndCause::Signal | EndCause::Cancelled => {
+            ("a limit was reached", "sandbox")
+        }
     };
     Diagnostic::error(Code::RunLimit, format!("`{tool}` was ended: {what}"))
         .help(format!("raise `sandbox.{key}` in its manifest if it needs more"))
@@ -283,7 +287,9 @@ fn tool_status(outcome: &Outcome) -> u8 {
             | OutcomeKind::Signal
             | OutcomeKind::Timeout
             | OutcomeKind::Limit
-            | OutcomeKind::Cancelled => u8::try_from(ended.exit_code.unwrap_or(125).clamp(0, 123)).unwrap_or(123),
+            | OutcomeKind::Cancelled => {
+                u8::try_from(ended.exit_code.unwrap_or(125).clamp(0, 123)).unwrap_or(123)
+            }
         },
         EndCause::Signal
         | EndCause::Memory

@@ -12,7 +12,7 @@ use crate::text::escape;
 use serde_json::{Map, Value, json};
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, command: &ToolsCommand) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, command: &ToolsCommand) -> Result<Exit, Failure> {
     match command {
         ToolsCommand::List => list(session),
         ToolsCommand::Show { tool } => show(session, tool),
@@ -72,8 +72,12 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
     let found = find_tool(session, &project, name)?;
     let tool = &found.tool;
     if session.ui.format() != Format::Human {
-        let shape: Map<String, Value> =
-            found.schema.shape().into_iter().map(|(name, schema)| (name.to_owned(), schema.clone())).collect();
+        let shape: Map<String, Value> = found
+            .schema
+            .shape()
+            .into_iter()
+            .map(|(name, schema)| (name.to_owned(), schema.clone()))
+            .collect();
         session.ui.document(&json!({
             "schema": "toolctl.tool/v1", "name": tool.name, "layer": found.layer.as_str(),
             "description": tool.description, "parameters": tool.parameters, "shape": shape,
@@ -85,7 +89,11 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
         return Ok(Exit::Ok);
     }
     let mut lines = vec![
-        Text::new().strong_escaped(&escape(&tool.name)).plain("  (").escaped(&escape(found.layer.as_str())).plain(")"),
+        Text::new()
+            .strong_escaped(&escape(&tool.name))
+            .plain("  (")
+            .escaped(&escape(found.layer.as_str()))
+            .plain(")"),
         Text::new().escaped(&escape(&tool.description)),
     ];
     if let Some(file) = &tool.file {
@@ -95,7 +103,13 @@ fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
     lines.push(Text::new().dim("digest     ").escaped(&escape(&tool.digest)));
     lines.push(Text::new().dim("arguments"));
     for (name, schema) in found.schema.shape() {
-        lines.push(Text::new().plain("  ").strong_escaped(&escape(name)).plain("  ").escaped(&escape(&schema.to_string())));
+        lines.push(
+            Text::new()
+                .plain("  ")
+                .strong_escaped(&escape(name))
+                .plain("  ")
+                .escaped(&escape(&schema.to_string())),
+        );
     }
     for example in &tool.input_examples {
         lines.push(Text::new().dim("example    ").escaped(&escape(&example.to_string())));

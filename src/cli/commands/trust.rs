@@ -13,7 +13,7 @@ use crate::text::escape;
 use serde_json::json;
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, Failure> {
     if let Some(dir) = &args.dir {
         let base = session.start()?;
         session.global.directory = Some(base.join(dir));
@@ -84,9 +84,10 @@ fn runs(found: &CatalogTool) -> String {
             Some(crate::manifest::ArgvElement::One(template)) => {
                 template.literal().map_or_else(|| "a program in the project".to_owned(), str::to_owned)
             }
-            Some(crate::manifest::ArgvElement::Splice { .. } | crate::manifest::ArgvElement::Group { .. }) | None => {
-                "a program that the call names".to_owned()
-            }
+            Some(
+                crate::manifest::ArgvElement::Splice { .. } | crate::manifest::ArgvElement::Group { .. },
+            )
+            | None => "a program that the call names".to_owned(),
         },
     }
 }

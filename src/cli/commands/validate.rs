@@ -10,7 +10,7 @@ use crate::text::escape;
 use serde_json::{Value, json};
 
 /// Runs the command.
-pub fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Failure> {
     let outcome = prepare(session, args).and_then(|prepared| {
         let ready = prepared.ready(session, args)?;
         Ok((ready.call, prepared))
@@ -20,7 +20,9 @@ pub fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Failure> 
             if session.ui.format() == Format::Human {
                 session.ui.line(&Text::new().escaped(&escape(call.canonical())))?;
                 for pointer in call.defaults() {
-                    session.ui.say(&Text::new().escaped(&escape(pointer)).plain(" is the schema's default"))?;
+                    session
+                        .ui
+                        .say(&Text::new().escaped(&escape(pointer)).plain(" is the schema's default"))?;
                 }
             } else {
                 session.ui.document(&json!({
@@ -51,7 +53,6 @@ fn refused(tool: &str, failure: &Failure) -> Value {
         | Failure::Config(_)
         | Failure::UnknownTool(_)
         | Failure::Gate(_)
-        | Failure::NobodyToAsk(_)
         | Failure::Sandbox(_)
         | Failure::Output(_)
         | Failure::Internal(_) => Vec::new(),

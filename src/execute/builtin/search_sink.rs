@@ -2,6 +2,7 @@
 
 use super::read_file::MAX_BYTES;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkMatch};
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io;
 
@@ -98,15 +99,14 @@ pub(super) struct Show {
     separate: bool,
     started: bool,
     last_path: String,
-    find: Option<regex::bytes::Regex>,
+    /// Compiled when a line has to be cut.
+    find: LazyFind,
 }
 
 impl Show {
     /// For hits of this pattern; `separate` puts `--` between groups of lines.
     pub(super) fn new(pattern: &str, fixed: bool, ignore_case: bool, separate: bool) -> Self {
-        let pattern = if fixed { regex::escape(pattern) } else { pattern.to_owned() };
-        // Only where a long line is cut depends on this; without it the line's start is shown.
-        let find = regex::bytes::RegexBuilder::new(&pattern).case_insensitive(ignore_case).build().ok();
+        let find = LazyFind { pattern: pattern.to_owned(), fixed, ignore_case, compiled: OnceCell::new() };
         Self { left: MAX_BYTES, separate, started: false, last_path: String::new(), find }
     }
 
@@ -119,7 +119,7 @@ impl Show {
         match hit {
             Hit::Match(number, text) => {
                 out.extend_from_slice(format!("{path}:{number}:").as_bytes());
-                let at = self.find.as_ref().and_then(|find| find.find(text)).map_or(0, |found| found.start());
+                let at = if text.len() > MAX_SHOWN { self.find.start_in(text) } else { 0 };
                 push_cut(&mut out, text, at);
             }
             Hit::Context(number, text) => {
@@ -133,6 +133,26 @@ impl Show {
         self.started = true;
         path.clone_into(&mut self.last_path);
         Some(out)
+    }
+}
+
+/// Finds where in a line the pattern matches. Only where a long line is cut depends on it.
+#[derive(Debug)]
+struct LazyFind {
+    pattern: String,
+    fixed: bool,
+    ignore_case: bool,
+    compiled: OnceCell<Option<regex::bytes::Regex>>,
+}
+
+impl LazyFind {
+    /// The start of the first match; 0, the line's start, if the pattern is one that only the searcher understands.
+    fn start_in(&self, line: &[u8]) -> usize {
+        let compiled = self.compiled.get_or_init(|| {
+            let pattern = if self.fixed { regex::escape(&self.pattern) } else { self.pattern.clone() };
+            regex::bytes::RegexBuilder::new(&pattern).case_insensitive(self.ignore_case).build().ok()
+        });
+        compiled.as_ref().and_then(|find| find.find(line)).map_or(0, |found| found.start())
     }
 }
 
