@@ -11,7 +11,7 @@ use super::policies::{PolicyNode, read_policies};
 use super::settings::{Merger, Settings, SettingsFile};
 use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
 use super::workspace;
-use crate::diag::{Code, Diagnostic};
+use crate::diag::{Code, Diagnostic, Severity};
 use crate::manifest::Tool;
 use crate::model::Layer;
 use crate::source::Files;
@@ -77,18 +77,20 @@ impl Project {
             return Err(faults);
         }
         let project = layers.iter().find(|layer| layer.layer == Layer::Project);
+        let mut warnings = Vec::new();
         let trust = match (project, &homes.state) {
             (None, _) => TrustState::NoProject,
             (Some(_), None) => TrustState::Untrusted,
             (Some(layer), Some(state)) => {
-                TrustRecord::state(world, state, &ControlSet::of(layer), called).map_err(one)?
+                trust_state(world, state, layer, called, &mut warnings).map_err(one)?
             }
         };
         let mut merger = Merger::default();
         for layer in &layers {
             merger.add(layer.layer, &layer.settings, layer.layer != Layer::Project || trust.is_trusted());
         }
-        let (settings, mut warnings) = merger.finish();
+        let (settings, left_out) = merger.finish();
+        warnings.extend(left_out);
         for outer in layers.iter().filter(|layer| layer.layer != Layer::Project) {
             warnings.extend(outer_workspace(&outer.settings));
         }
@@ -113,7 +115,8 @@ impl Project {
     /// their author's edits.
     pub fn control_set(&self, world: &dyn World, tool: Option<&Tool>) -> Result<Control, Diagnostic> {
         let mut programs = Vec::new();
-        if let (Some(layer), Some(state)) = (self.project_layer(), &self.homes.state) {
+        let recorded = matches!(self.trust, TrustState::Trusted { .. } | TrustState::Changed(_));
+        if let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, recorded) {
             programs.extend(TrustRecord::programs(world, state, &ControlSet::of(layer))?);
         }
         if let Some(tool) = tool {
@@ -132,6 +135,18 @@ impl Project {
             path.starts_with(&self.workspace) || self.root.as_ref().is_some_and(|root| path.starts_with(root))
         };
         named_programs(world, tool, &self.workspace).into_iter().filter(below).collect()
+    }
+
+    /// Checks who could have written the programs and scripts that a tool names by a path, as was done for its manifest.
+    /// Installed programs found by a bare name are the system's matter.
+    pub fn check_programs(&self, world: &dyn World, found: &CatalogTool) -> Result<(), Vec<Diagnostic>> {
+        let Some(layer) = self.layers.iter().find(|layer| layer.layer == found.layer) else { return Ok(()) };
+        let access = Access { inside: None, ..layer.access.clone() };
+        let faults: Vec<Diagnostic> = named_programs(world, &found.tool, &self.workspace)
+            .iter()
+            .filter_map(|path| access.check(world, path).err())
+            .collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
     /// Prepares to trust the project: reads and checks all of its control set. Show the tools' requests to the person
@@ -202,6 +217,24 @@ impl Project {
 
     fn project_layer(&self) -> Option<&LayerFiles> {
         self.layers.iter().find(|layer| layer.layer == Layer::Project)
+    }
+}
+
+/// A record that cannot be used is as good as none: it must not stand in the way of renewing it. A state folder inside
+/// the project stays an error.
+fn trust_state(
+    world: &dyn World,
+    state: &Path,
+    layer: &LayerFiles,
+    called: Option<&str>,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<TrustState, Diagnostic> {
+    match TrustRecord::state(world, state, &ControlSet::of(layer), called) {
+        Err(fault) if fault.code != Code::ConfigWorkspace => {
+            warnings.push(Diagnostic { severity: Severity::Warning, ..fault });
+            Ok(TrustState::Untrusted)
+        }
+        other => other,
     }
 }
 

@@ -179,13 +179,21 @@ fn named_programs_are_covered_and_protected() {
     assert!(state_for(&world, "hello").is_trusted());
     let control = open(&world).unwrap().control_set(&world, None).unwrap();
     assert!(control.read_only.contains(&PathBuf::from("/work/p/scripts/run.py")), "{control:#?}");
-    let world = world.with_file("/work/p/scripts/run.py", "import os");
+    let check = |world: &MemoryWorld| {
+        let project = open(world).unwrap();
+        let tool = project.catalog().find(world, &mut Files::new(), "hello").unwrap();
+        project.check_programs(world, &tool).map_err(|found| codes(&found))
+    };
+    assert_eq!(check(&world), Ok(()));
+    let world = world.with_mode("/work/p/scripts", 0o777);
+    assert_eq!(check(&world), Err(vec![Code::SourceUnsafeOwner]));
+    let world = world.with_mode("/work/p/scripts", 0o755).with_file("/work/p/scripts/run.py", "import os");
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
     assert!(matches!(state(&world), TrustState::Changed(_)));
 }
 
 #[test]
-fn a_damaged_or_foreign_record_is_an_error() {
+fn a_damaged_or_foreign_record_is_none() {
     let world = project();
     trust(&world, false);
     let dir = Path::new("/home/user/.local/state/toolctl/trust");
@@ -201,10 +209,19 @@ fn a_damaged_or_foreign_record_is_an_error() {
         text.lines().filter(|line| !line.starts_with("policies/main")).collect::<Vec<_>>().join("\n"),
     ] {
         let world = project().with_file(&record, bad.clone());
-        assert_eq!(codes(&open(&world).unwrap_err()), [Code::ConfigNeedsTrust], "{bad}");
+        let found = open(&world).unwrap();
+        assert_eq!(found.trust, TrustState::Untrusted, "{bad}");
+        assert_eq!(codes(&found.warnings), [Code::ConfigNeedsTrust, Code::ConfigNeedsTrust], "{bad}");
+        assert!(found.control_set(&world, None).is_ok());
+        trust(&world, false);
+        assert!(state(&world).is_trusted());
     }
-    let world = project().with_file(&record, text).with_owner(&record, 1001, 1001);
-    assert_eq!(codes(&open(&world).unwrap_err()), [Code::SourceUnsafeOwner]);
+    let world = project().with_file(&record, text.clone());
+    assert!(state(&world).is_trusted());
+    let world = world.with_owner(&record, 1001, 1001);
+    let found = open(&world).unwrap();
+    assert_eq!(found.trust, TrustState::Untrusted);
+    assert_eq!(codes(&found.warnings), [Code::SourceUnsafeOwner, Code::ConfigNeedsTrust]);
 }
 
 #[test]

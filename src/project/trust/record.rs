@@ -66,6 +66,8 @@ struct Header {
 pub struct TrustRecord {
     header: Header,
     index: Index,
+    /// What is kept of the index: an author's edits are followed, so only the programs matter, which are protected.
+    kept: Index,
 }
 
 impl TrustRecord {
@@ -91,7 +93,9 @@ impl TrustRecord {
             at: now.as_secs(),
             dirs: set.dirs().cloned().collect(),
         };
-        Ok(Self { header, index })
+        let mut kept = index.clone();
+        kept.entries.retain(|path, _| !author || set.is_program(path));
+        Ok(Self { header, index, kept })
     }
 
     /// The digest of the control set.
@@ -109,7 +113,7 @@ impl TrustRecord {
         check_apart(world, state, &self.header.path)?;
         let mut text = to_json(&self.header)?;
         text.push('\n');
-        self.index.write(&mut text);
+        self.kept.write(&mut text);
         let (usual, author) = record_paths(state, &self.header.path);
         let (here, other) = if self.header.author { (author, usual) } else { (usual, author) };
         write(world, &here, &text)?;
