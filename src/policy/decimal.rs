@@ -48,7 +48,7 @@ impl Decimal {
 
 fn parse_exponent(text: &str) -> Option<i64> {
     let text = text.strip_prefix('+').filter(|rest| !rest.starts_with(['+', '-'])).unwrap_or(text);
-    if text.starts_with("+") {
+    if text.starts_with('+') {
         return None;
     }
     text.parse::<i64>().ok().filter(|exponent| exponent.unsigned_abs() < 1 << 40)

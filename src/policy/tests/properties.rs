@@ -5,6 +5,7 @@ use crate::model::Layer;
 use crate::policy::{PolicySet, PolicySource};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 fn lab() -> Lab {
     let mut lab = Lab::new(
@@ -76,13 +77,13 @@ fn args() -> impl Strategy<Value = Value> {
 fn file(name: &str, role: &str, default: &str, rules: &[String]) -> PolicySource {
     let mut text = format!("policy: {name}\nformat: 1\nrole: {role}\n");
     if role != "guard" {
-        text.push_str(&format!("default: {default}\n"));
+        writeln!(text, "default: {default}").unwrap();
     }
     text.push_str("rules:\n");
     for (at, rule) in rules.iter().enumerate() {
-        let id = &crate::canon::sha256(rule.as_bytes())[7..27];
+        let id: String = crate::canon::sha256(rule.as_bytes()).chars().skip(7).take(20).collect();
         let copy = rules[..at].iter().filter(|other| *other == rule).count();
-        text.push_str(&format!("  - {{ id: r{id}-{copy}, {rule} }}\n"));
+        writeln!(text, "  - {{ id: r{id}-{copy}, {rule} }}").unwrap();
     }
     if rules.is_empty() {
         text = text.replace("rules:\n", "");
