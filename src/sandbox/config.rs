@@ -82,17 +82,18 @@ fn smaller<T: Ord + Copy>(asked: Option<T>, limit: Option<T>, default: Option<T>
 
 fn meet_network(asked: AllowNetwork, limit: &AllowNetwork) -> AllowNetwork {
     match (asked, limit) {
-        (AllowNetwork::No, _) | (_, AllowNetwork::No) => AllowNetwork::No,
+        // A loopback of its own reaches no host, and a list of hosts reaches no loopback of its own.
+        (AllowNetwork::No, _)
+        | (_, AllowNetwork::No)
+        | (AllowNetwork::Loopback, AllowNetwork::Hosts(_))
+        | (AllowNetwork::Hosts(_), AllowNetwork::Loopback) => AllowNetwork::No,
         (asked, AllowNetwork::Yes) => asked,
         (AllowNetwork::Yes, limit) => limit.clone(),
         (AllowNetwork::Hosts(asked), AllowNetwork::Hosts(limit)) => {
             let both: Vec<HostPort> = asked.into_iter().filter(|host| limit.contains(host)).collect();
             if both.is_empty() { AllowNetwork::No } else { AllowNetwork::Hosts(both) }
         }
-        // A loopback of its own reaches no host, and a list of hosts reaches no loopback of its own.
         (AllowNetwork::Loopback, AllowNetwork::Loopback) => AllowNetwork::Loopback,
-        (AllowNetwork::Loopback, AllowNetwork::Hosts(_))
-        | (AllowNetwork::Hosts(_), AllowNetwork::Loopback) => AllowNetwork::No,
     }
 }
 
@@ -103,14 +104,14 @@ fn meet_fs(asked: AllowFs, limit: &AllowFs) -> AllowFs {
         (AllowFs::All, limit) => limit.clone(),
         (
             AllowFs::Paths { read_only, read_write },
-            AllowFs::Paths { read_only: limit_ro, read_write: limit_rw },
+            AllowFs::Paths { read_only: limit_read, read_write: limit_write },
         ) => {
             let (write, lost): (Vec<_>, Vec<_>) =
-                read_write.into_iter().partition(|path| is_below(path, limit_rw));
+                read_write.into_iter().partition(|path| is_below(path, limit_write));
             let read = read_only
                 .into_iter()
                 .chain(lost)
-                .filter(|path| is_below(path, limit_ro) || is_below(path, limit_rw))
+                .filter(|path| is_below(path, limit_read) || is_below(path, limit_write))
                 .collect();
             AllowFs::Paths { read_only: read, read_write: write }
         }

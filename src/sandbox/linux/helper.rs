@@ -60,7 +60,7 @@ fn serve(control: &OwnedFd, job: Job) -> ExitCode {
     let temp = (job.mode != Mode::Ns).then(|| job.temp.clone());
     let tree = Tree::of(job.mode);
     let result = start(job);
-    let code = match result {
+    match result {
         Ok((mut run, layers)) => {
             send(control, &Message { failed: None, started: Some(layers), done: None });
             let done = run.watch_over(control);
@@ -76,8 +76,7 @@ fn serve(control: &OwnedFd, job: Job) -> ExitCode {
             send(control, &Message { failed: Some(failed), started: None, done: None });
             ExitCode::from(70)
         }
-    };
-    code
+    }
 }
 
 fn clean(temp: Option<&Path>) {

@@ -33,6 +33,7 @@ pub enum Stdin {
 ///
 /// # Errors
 /// [`SandboxError::Lost`] if the outcome is unknown; any other error means that the tool did not run.
+#[expect(clippy::needless_pass_by_value, reason = "a plan and its input are used once")]
 pub fn run(plan: Plan, stdin: Stdin, cancel: Option<&Cancel>) -> Result<Ended, SandboxError> {
     if !plan.sandboxed {
         return attempt(&plan, Mode::Off, &stdin, cancel);
@@ -258,7 +259,7 @@ fn start(plan: &Plan, job: &Job, stdin: &Stdin) -> Result<Started, Refusal> {
     let exe = high(&exe)?;
     let spec = HelperSpec {
         exe: exe.as_fd(),
-        fds: ends.each_ref().map(|fd| fd.as_raw_fd()),
+        fds: ends.each_ref().map(OwnedFd::as_raw_fd),
         namespaces: match (job.mode, job.netns) {
             (Mode::Ns, true) => NAMESPACES | libc::CLONE_NEWNET,
             (Mode::Ns, false) => NAMESPACES,

@@ -234,14 +234,12 @@ extern "C" fn enter_namespaces(raw: *mut c_void) -> c_int {
         ctx.failed = Some(error);
         return 127;
     }
-    let mut target = 0;
-    for fd in ctx.fds {
+    for (target, fd) in (0..).zip(ctx.fds) {
         // SAFETY: plain descriptor calls; sources are 5 or higher, so no target overwrites a source.
         if unsafe { libc::dup2(fd, target) } < 0 {
             ctx.failed = Some(StepError { step: Step::Descriptors, errno: errno() });
             return 127;
         }
-        target += 1;
     }
     // SAFETY: as above; execveat reads the prepared null-terminated arrays.
     unsafe {

@@ -4,6 +4,7 @@ use super::tree::{Tree, canonical, entry};
 use crate::sandbox::linux::job::{Access, Net};
 use crate::world::{FileKind, World};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Devices that every sandbox has.
@@ -82,8 +83,9 @@ impl Root {
         if let Some(account) = account {
             let name: String =
                 account.name.chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c)).collect();
-            passwd.push_str(&format!("{name}:x:{}:{}::/tmp/home:/bin/sh\n", account.uid, account.gid));
-            group.push_str(&format!("{name}:x:{}:\n", account.gid));
+            // Writing to a string cannot fail.
+            let _ = writeln!(passwd, "{name}:x:{}:{}::/tmp/home:/bin/sh", account.uid, account.gid);
+            let _ = writeln!(group, "{name}:x:{}:", account.gid);
         }
         self.write("/etc/passwd", passwd);
         self.write("/etc/group", group);

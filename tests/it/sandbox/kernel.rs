@@ -167,7 +167,7 @@ fn descriptors_variables_and_arguments_are_exact() {
     }
     let odd = ["; rm -rf x", "$(id)", "--flag", "a b", "\n", ""];
     let ended = Case::new("/usr/bin/printf", &[&["<%s>"], &odd[..]].concat()).run();
-    assert_eq!(out(&ended), odd.iter().map(|arg| format!("<{arg}>")).collect::<String>());
+    assert_eq!(out(&ended), format!("<{}>", odd.join("><")));
     let nul = Case::new(probe(), &["a\0b"]).plan();
     assert!(nul.is_err());
     let loader = Case { env: vec![("LD_PRELOAD".into(), "x".into())], ..Case::sh("true") };

@@ -32,7 +32,7 @@ pub(crate) struct Case {
 impl Case {
     pub(crate) fn new(program: impl AsRef<Path>, args: &[&str]) -> Self {
         let program = program.as_ref().canonicalize().unwrap();
-        let argv = std::iter::once(program.clone().into_os_string())
+        let words = std::iter::once(program.clone().into_os_string())
             .chain(args.iter().map(OsString::from))
             .collect();
         Self {
@@ -47,7 +47,7 @@ impl Case {
             read_write: Vec::new(),
             workspace: PathBuf::from("/nonexistent"),
             program: Program::HostFile(program),
-            argv,
+            argv: words,
             scripts: Vec::new(),
             env: Vec::new(),
             cwd: None,

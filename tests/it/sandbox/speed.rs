@@ -1,4 +1,4 @@
-//! What a sandbox costs, beside a plain spawn of the same program. Ignored: it wants a release build and a quiet machine.
+//! What a sandbox costs, beside a spawned spawn of the same program. Ignored: it wants a release build and a quiet machine.
 
 use super::kit::{BOTH, Case};
 use std::process::Command;
@@ -15,13 +15,13 @@ fn row(name: &str, mut times: Vec<Duration>) {
 #[ignore = "a measurement, not a check"]
 fn measure() {
     const ROUNDS: usize = 200;
-    let mut plain = Vec::new();
+    let mut spawned = Vec::new();
     let mut plans = Vec::new();
     let mut runs: Vec<(String, Vec<Duration>)> = Vec::new();
     for _ in 0..ROUNDS {
         let begin = Instant::now();
         Command::new("/bin/true").status().unwrap();
-        plain.push(begin.elapsed());
+        spawned.push(begin.elapsed());
         let mut cases: Vec<(String, Case)> =
             BOTH.iter().map(|b| (format!("{b:?}"), Case::new("/bin/true", &[]).backend(*b))).collect();
         cases.push(("Off".to_owned(), Case::new("/bin/true", &[]).off()));
@@ -40,7 +40,7 @@ fn measure() {
             }
         }
     }
-    row("plain spawn", plain);
+    row("plain spawn", spawned);
     row("plan", plans);
     for (name, times) in runs {
         row(&name, times);
