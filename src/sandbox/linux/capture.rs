@@ -207,7 +207,16 @@ pub(crate) fn until_end(capture: Capture<'_>) -> Result<Outcome, SandboxError> {
     };
     loop {
         let cancel = capture.cancel.filter(|_| state.phase == Phase::Running);
-        let ready = wait(&state, listening, &out, &err, stdin.as_ref(), cancel)?;
+        let ready = match wait(&state, listening, &out, &err, stdin.as_ref(), cancel) {
+            Ok(ready) => ready,
+            Err(error) => {
+                // A helper on the host ends its tree when the control socket closes.
+                if state.mode == Mode::Ns {
+                    state.kill_helper();
+                }
+                return Err(error);
+            }
+        };
         if ready.control {
             listening = state.listen();
         }

@@ -53,10 +53,10 @@ enum Act {
         flags: u32,
         bits: u32,
     },
-    /// Denied if the argument is one of three values.
+    /// Denied if the argument is one of these values.
     Values {
         arg: u32,
-        values: [u32; 3],
+        values: [u32; 5],
         errno: i32,
     },
     /// Allowed only if the argument is one of two values.
@@ -138,6 +138,8 @@ const ALWAYS_DENIED: &[c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_mq_open,
+    libc::SYS_msgget,
+    libc::SYS_semget,
 ];
 
 #[cfg(target_arch = "x86_64")]
@@ -189,13 +191,14 @@ const METADATA_HERE: &[c_long] = &[];
 fn table(shape: Shape) -> Vec<(u32, Act)> {
     let denied = ALWAYS_DENIED.iter().chain(ALWAYS_DENIED_HERE);
     let mut acts: Vec<(c_long, Act)> = denied.map(|nr| (*nr, Act::Errno(libc::EPERM))).collect();
-    let tty = [0x5412, 0x541c, 0x5423]; // TIOCSTI, TIOCLINUX, TIOCSETD
+    // TIOCSTI, TIOCLINUX, TIOCSETD; FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR, which need no descriptor open for writing.
+    let ioctls = [0x5412, 0x541c, 0x5423, 0x4008_6602, 0x401c_5820];
     acts.extend([
         (libc::SYS_clone, Act::Bits { arg: 0, bits: CLONE_NEW, errno: libc::EPERM }),
         // Its flags lie behind a pointer; the C library falls back to clone.
         (libc::SYS_clone3, Act::Errno(libc::ENOSYS)),
         (libc::SYS_personality, Act::Only { arg: 0, values: [0, u32::MAX], errno: libc::EPERM }),
-        (libc::SYS_ioctl, Act::Values { arg: 1, values: tty, errno: libc::EPERM }),
+        (libc::SYS_ioctl, Act::Values { arg: 1, values: ioctls, errno: libc::EPERM }),
         (libc::SYS_socketpair, Act::StreamPair),
         (libc::SYS_socket, if shape.net == Net::None { Act::Errno(libc::EACCES) } else { Act::InetSocket }),
     ]);
@@ -293,11 +296,13 @@ fn leaf(act: Act) -> Vec<sock_filter> {
             deny(libc::EPERM),
             allow,
         ],
-        Act::Values { arg, values: [a, b, c], errno } => vec![
+        Act::Values { arg, values: [a, b, c, d, e], errno } => vec![
             load_arg(arg),
-            code(EQUAL, 2, 0, a),
-            code(EQUAL, 1, 0, b),
-            code(EQUAL, 0, 1, c),
+            code(EQUAL, 4, 0, a),
+            code(EQUAL, 3, 0, b),
+            code(EQUAL, 2, 0, c),
+            code(EQUAL, 1, 0, d),
+            code(EQUAL, 0, 1, e),
             deny(errno),
             allow,
         ],

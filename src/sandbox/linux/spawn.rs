@@ -384,18 +384,33 @@ fn finish(plan: &Plan, mode: Mode, begin: Instant, outcome: capture::Outcome) ->
             Mode::Flat => Backend::Flat,
             Mode::Off => Backend::None,
         },
-        layers: outcome
-            .layers
-            .into_iter()
-            .map(|layer| LayerReport {
-                name: layer.name,
-                state: if layer.enforced { LayerState::Enforced } else { LayerState::Absent },
-                detail: layer.detail,
-            })
-            .collect(),
+        layers: layer_reports(mode, outcome.layers),
         created: plan.absent.iter().filter(|path| path.symlink_metadata_ok()).cloned().collect(),
         digests: plan.digests.clone(),
     })
+}
+
+/// The helper's layers, and those that were not asked for.
+fn layer_reports(mode: Mode, layers: Vec<super::job::Layer>) -> Vec<LayerReport> {
+    let wanted: Vec<LayerReport> = layers
+        .into_iter()
+        .map(|layer| LayerReport {
+            name: layer.name,
+            state: if layer.enforced { LayerState::Enforced } else { LayerState::Absent },
+            detail: layer.detail,
+        })
+        .collect();
+    let off: &[&str] = match mode {
+        Mode::Ns => &["netns"],
+        Mode::Flat => &["userns", "pidns", "mountns", "netns"],
+        Mode::Off => &["userns", "pidns", "mountns", "netns", "landlock", "seccomp", "memory", "processes"],
+    };
+    let missing: Vec<LayerReport> = off
+        .iter()
+        .filter(|name| !wanted.iter().any(|layer| layer.name == **name))
+        .map(|name| LayerReport { name: (*name).to_owned(), state: LayerState::Off, detail: String::new() })
+        .collect();
+    wanted.into_iter().chain(missing).collect()
 }
 
 fn cause_of(mode: Mode, signal: Option<i32>) -> EndCause {

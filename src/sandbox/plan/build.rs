@@ -69,7 +69,7 @@ impl Plan {
     /// could not start, [`SandboxError::Unavailable`] if `flat` was asked for and cannot hold this.
     pub fn build(input: PlanInput<'_>) -> Result<Self, SandboxError> {
         check_arguments(&input)?;
-        let sandboxed = input.config.is_some();
+        let sandboxed = input.config.as_ref().is_some_and(|config| config.enabled != Some(false));
         let config = input.config.clone().unwrap_or_default();
         let net = if sandboxed { network(&config)? } else { Net::Host };
         if config.run_as.is_some() {

@@ -63,7 +63,8 @@ pub struct Protected {
 pub struct PlanInput<'a> {
     /// The disk.
     pub world: &'a dyn World,
-    /// The configuration after [`cut`](crate::sandbox::cut); `None`: no sandbox.
+    /// The configuration after [`cut`](crate::sandbox::cut); `None`: no sandbox. One with `enabled: false` is
+    /// no sandbox either, and its `timeout` and `maxOutputBytes` still count.
     pub config: Option<SandboxConfig>,
     /// Which backend.
     pub backend: BackendChoice,

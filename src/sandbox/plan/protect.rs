@@ -40,8 +40,12 @@ pub(super) fn protect(
     protected: &Protected,
     masks: &[PathBuf],
 ) -> Result<Vec<PathBuf>, SandboxError> {
-    let (present, absent): (Vec<_>, Vec<_>) =
-        protected.absent.iter().cloned().partition(|path| world.lstat(path).is_ok());
+    let there = |path: &PathBuf| world.lstat(path).is_ok();
+    let (present, mut absent): (Vec<_>, Vec<_>) = protected.absent.iter().cloned().partition(there);
+    // What must not change and does not exist must not come into being either.
+    absent.extend(protected.read_only.iter().chain(&protected.hidden).filter(|path| !there(path)).cloned());
+    absent.sort();
+    absent.dedup();
     check_binds(tree, protected)?;
     for path in protected.read_only.iter().chain(&present) {
         hold_read_only(world, tree, path)?;
@@ -137,6 +141,10 @@ pub(super) fn hide_kernel_mounts(world: &dyn World, tree: &mut Tree) -> Result<(
             continue;
         }
         let path = PathBuf::from(unescape(mount));
+        // What cannot be reached from here is covered by another mount, and cannot be reached from a bind either.
+        if world.lstat(&path).is_err() {
+            continue;
+        }
         if tree.covering(&path).is_some() && tree.get(&path).is_none_or(|e| e.access != Access::Hidden) {
             let dir = world.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Dir);
             tree.put(Entry { target: path, access: Access::Hidden, dir, identity: None, copy: None });

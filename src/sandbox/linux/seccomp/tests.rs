@@ -129,6 +129,8 @@ fn arguments_decide() {
         (NONE, libc::SYS_ioctl, [0, high | 0x5412, 0, 0, 0, 0], eperm),
         (NONE, libc::SYS_ioctl, [0, 0x541c, 0, 0, 0, 0], eperm),
         (NONE, libc::SYS_ioctl, [0, 0x5423, 0, 0, 0, 0], eperm),
+        (NONE, libc::SYS_ioctl, [0, 0x4008_6602, 0, 0, 0, 0], eperm),
+        (NONE, libc::SYS_ioctl, [0, 0x401c_5820, 0, 0, 0, 0], eperm),
         (NONE, libc::SYS_ioctl, [0, 0x5401, 0, 0, 0, 0], ALLOW),
         (NONE, libc::SYS_personality, [0xffff_ffff, 0, 0, 0, 0, 0], ALLOW),
         (NONE, libc::SYS_personality, [0, 0, 0, 0, 0, 0], ALLOW),
