@@ -215,6 +215,14 @@ impl Plan {
         self.net.put(&mut bytes);
         self.absent.put(&mut bytes);
         self.temp_exec.put(&mut bytes);
+        self.backend.as_str().to_owned().put(&mut bytes);
+        for (layer, name) in [
+            (RequiredLayer::Netns, "netns"),
+            (RequiredLayer::Cgroup, "cgroup"),
+            (RequiredLayer::Landlock, "landlock"),
+        ] {
+            self.required.contains(&layer).then(|| name.to_owned()).put(&mut bytes);
+        }
         let limits = self.limits;
         for number in [
             u64::try_from(limits.timeout.as_nanos()).unwrap_or(u64::MAX),

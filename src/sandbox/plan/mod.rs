@@ -15,3 +15,6 @@ pub use report::{LimitsReport, MountReport, PlanReport};
 
 pub(super) use build::{flat_unavailable, hex};
 pub(super) use roots::DEVICES;
+
+#[cfg(test)]
+mod tests;

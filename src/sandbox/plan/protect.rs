@@ -116,6 +116,7 @@ fn hide(world: &dyn World, tree: &mut Tree, path: &Path, strict: bool) -> Result
     let Ok(real) = canonical(world, path) else { return Ok(()) };
     let Ok(stat) = world.stat(&real) else { return Ok(()) };
     if tree.covering(&real).is_some() {
+        tree.remove_below(&real);
         tree.put(Entry {
             target: real,
             access: Access::Hidden,

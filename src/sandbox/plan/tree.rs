@@ -33,6 +33,11 @@ impl Tree {
         self.0.get(path)
     }
 
+    /// Takes out everything at and below a path.
+    pub(super) fn remove_below(&mut self, path: &Path) {
+        self.0.retain(|target, _| !target.starts_with(path));
+    }
+
     /// All entries, to be changed.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
         self.0.values_mut()
