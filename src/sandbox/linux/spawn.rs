@@ -339,6 +339,12 @@ fn failed_error(plan: &Plan, mode: Mode, failed: Failed) -> SandboxError {
     let said = said.join(": ");
     match kind {
         FailKind::Layer => SandboxError::Unavailable { layer: stage, detail: said, ways_out: ways_out(mode) },
+        FailKind::Request if errno == libc::EACCES && rustix::process::geteuid().is_root() => {
+            SandboxError::BadRequest(format!(
+                "{stage}: {said}; a tool that root starts has no power over other users' files; run toolctl as their \
+                 owner"
+            ))
+        }
         FailKind::Request => SandboxError::BadRequest(format!("{stage}: {said}")),
         FailKind::Changed => SandboxError::Changed { path: detail },
         FailKind::Exec if errno == libc::ENOENT && stage == Step::Exec.as_str() => {

@@ -50,6 +50,22 @@ fn an_ordinary_user_gets_the_same() {
     }
     let output = again(&[], "sandbox::", "user", true);
     assert!(output.status.success(), "{}", text(&output));
+    assert_eq!(leftovers(), Vec::<String>::new());
+}
+
+/// Temp folders and processes of the ordinary user that outlived its tests.
+fn leftovers() -> Vec<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let theirs = |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|meta| meta.uid() == USER);
+    let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let list = |dir: &str| std::fs::read_dir(dir).unwrap().flatten().filter(theirs).map(name);
+    let folders = list("/tmp").filter(|name| name.starts_with("toolctl-"));
+    let shared = list("/dev/shm");
+    let processes = list("/proc").filter(|pid| {
+        pid.parse::<u32>().is_ok()
+            && std::fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+    });
+    folders.chain(shared).chain(processes).collect()
 }
 
 /// Without user namespaces: `ns` is refused, `auto` falls back to what `flat` can hold, and refuses the rest.
@@ -159,5 +175,9 @@ fn a_killed_parent_takes_all_with_it() {
         let then = size();
         std::thread::sleep(std::time::Duration::from_millis(300));
         assert_eq!(size(), then, "{backend}: the tool is gone");
+        let prefix = format!("toolctl-{}-", child.id());
+        let folders = std::fs::read_dir("/tmp").unwrap().flatten();
+        let left = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count();
+        assert_eq!(left, 0, "{backend}: its temp folder is gone");
     }
 }

@@ -338,3 +338,53 @@ fn a_missing_interpreter_is_named() {
         }
     }
 }
+
+/// A folder that is swapped for a link while runs start is never followed.
+#[test]
+fn a_race_is_never_won() {
+    let place = Place::new();
+    fs::create_dir(place.at("spare")).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (ro, spare, secret) = (place.at("ro"), place.at("spare/ro"), place.at("secret"));
+    let path = place.at("ro/file");
+    let mut seen = 0;
+    let mut leaked = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&ro, &spare).unwrap();
+                std::os::unix::fs::symlink(&secret, &ro).unwrap();
+                std::thread::sleep(std::time::Duration::from_micros(200));
+                fs::remove_file(&ro).unwrap();
+                fs::rename(&spare, &ro).unwrap();
+                std::thread::sleep(std::time::Duration::from_micros(700));
+            }
+        });
+        for round in 0..150 {
+            let backend = BOTH[round % 2];
+            // The plan is made while the folder is the folder, as a caller that checked it would.
+            let Ok(plan) = try_to(&["read", &path]).ro(&ro).backend(backend).plan() else { continue };
+            if plan.report().mounts.iter().any(|mount| mount.path == Path::new(&secret)) {
+                continue;
+            }
+            let Ok(ended) = toolctl::sandbox::run(plan, toolctl::sandbox::Stdin::Null, None) else {
+                continue;
+            };
+            leaked.extend(out(&ended).contains("content of secret").then(|| all(&ended)));
+            seen += usize::from(out(&ended).contains("content of ro"));
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(leaked.is_empty(), "{leaked:?}");
+    assert!(seen > 0, "some runs won");
+}
+
+#[test]
+fn two_runs_do_not_meet() {
+    let one = || Case::sh("echo mine >/tmp/x; sleep 0.3; ls /tmp; cat /tmp/x; ls -d /proc/[0-9]* | wc -l");
+    let outputs: Vec<String> = std::thread::scope(|scope| {
+        let runs: Vec<_> = (0..2).map(|_| scope.spawn(move || out(&one().run()))).collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert_eq!(outputs, ["home\nx\nmine\n4\n"; 2]);
+}
