@@ -296,16 +296,13 @@ fn leaf(act: Act) -> Vec<sock_filter> {
             deny(libc::EPERM),
             allow,
         ],
-        Act::Values { arg, values: [a, b, c, d, e], errno } => vec![
-            load_arg(arg),
-            code(EQUAL, 4, 0, a),
-            code(EQUAL, 3, 0, b),
-            code(EQUAL, 2, 0, c),
-            code(EQUAL, 1, 0, d),
-            code(EQUAL, 0, 1, e),
-            deny(errno),
-            allow,
-        ],
+        Act::Values { arg, values, errno } => {
+            // Each match jumps over the later comparisons; the last one that fails jumps over the denial.
+            let later = (0..u8::try_from(values.len()).unwrap_or(0)).rev();
+            let compare =
+                values.iter().zip(later).map(|(value, left)| code(EQUAL, left, u8::from(left == 0), *value));
+            std::iter::once(load_arg(arg)).chain(compare).chain([deny(errno), allow]).collect()
+        }
         Act::Only { arg, values: [a, b], errno } => {
             vec![load_arg(arg), code(EQUAL, 1, 0, a), code(EQUAL, 0, 1, b), allow, deny(errno)]
         }
