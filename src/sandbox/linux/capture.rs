@@ -88,6 +88,10 @@ enum Phase {
     Asked(Instant),
     /// Everything was told to die; a helper on the host that does not is killed then.
     Killed(Instant),
+    /// The helper was killed as well.
+    HelperKilled(Instant),
+    /// Something is stuck in the kernel and cannot die yet; nobody waits for it.
+    GivenUp,
 }
 
 struct Loop<'a> {
@@ -122,8 +126,9 @@ impl Loop<'_> {
     }
 
     fn kill(&mut self) {
-        if matches!(self.phase, Phase::Killed(_)) {
-            return;
+        match self.phase {
+            Phase::Running | Phase::Asked(_) => {}
+            Phase::Killed(_) | Phase::HelperKilled(_) | Phase::GivenUp => return,
         }
         match self.mode {
             // The kernel ends the namespace with its first process.
@@ -144,16 +149,19 @@ impl Loop<'_> {
             Phase::Asked(at) if now >= at => self.kill(),
             Phase::Killed(at) if now >= at => {
                 self.kill_helper();
-                self.phase = Phase::Killed(now + SWEEP);
+                self.phase = Phase::HelperKilled(now + GRACE);
             }
-            Phase::Running | Phase::Asked(_) | Phase::Killed(_) => {}
+            Phase::HelperKilled(at) if now >= at => self.phase = Phase::GivenUp,
+            Phase::Running | Phase::Asked(_) | Phase::Killed(_) | Phase::HelperKilled(_) | Phase::GivenUp => {
+            }
         }
     }
 
     fn next(&self) -> Duration {
         let at = match self.phase {
             Phase::Running => self.deadline,
-            Phase::Asked(at) | Phase::Killed(at) => at,
+            Phase::Asked(at) | Phase::Killed(at) | Phase::HelperKilled(at) => at,
+            Phase::GivenUp => return Duration::ZERO,
         };
         at.saturating_duration_since(Instant::now())
     }
@@ -232,13 +240,16 @@ pub(crate) fn until_end(capture: Capture<'_>) -> Result<Outcome, SandboxError> {
         if ready.cancel {
             state.ask(EndCause::Cancelled);
         }
-        if ready.helper {
+        if ready.helper || state.phase == Phase::GivenUp {
             break;
         }
         state.on_time();
     }
     // The helper is a child of this process; waiting for it also removes it from the process table.
-    let _ = rustix::process::waitid(WaitId::PidFd(capture.pidfd.as_fd()), WaitIdOptions::EXITED);
+    let _ = rustix::process::waitid(
+        WaitId::PidFd(capture.pidfd.as_fd()),
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+    );
     state.listen();
     out.drain(&mut buffer);
     err.drain(&mut buffer);

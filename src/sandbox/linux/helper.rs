@@ -269,6 +269,7 @@ fn launch(job: &Job, rules: Option<&Rules>, own: Option<&OwnedFd>) -> Result<Chi
         env: &env,
         cwd: &cwd,
         rlimits: &rlimits,
+        die_with_helper: job.mode != Mode::Ns,
         confine,
         ruleset: rules.map(Rules::as_fd),
         filter: &filter,

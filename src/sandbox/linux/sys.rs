@@ -273,6 +273,8 @@ pub(crate) struct ToolSpec<'a> {
     pub env: &'a [CString],
     pub cwd: &'a CString,
     pub rlimits: &'a [(u32, u64)],
+    /// Die with the helper; in a PID namespace the kernel sees to that.
+    pub die_with_helper: bool,
     /// Drop every capability and set `no_new_privs`.
     pub confine: bool,
     pub ruleset: Option<BorrowedFd<'a>>,
@@ -312,6 +314,9 @@ fn prepare_and_exec(ctx: &ToolCtx<'_>) -> Result<(), StepError> {
             return fail(Step::Session);
         }
         reset_signals();
+        if spec.die_with_helper && libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) < 0 {
+            return fail(Step::DeathSignal);
+        }
         if libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) < 0 {
             return fail(Step::Descriptors);
         }
