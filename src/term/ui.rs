@@ -223,6 +223,11 @@ impl Ui {
         self.err.write(&text)
     }
 
+    /// Whether text for people is coloured, as the flags and the environment say; of the prompt's terminal too.
+    pub const fn err_color(&self) -> bool {
+        self.err.color
+    }
+
     /// Whether a document was written.
     pub const fn has_written(&self) -> bool {
         self.documents > 0

@@ -130,7 +130,7 @@ fn consent(
         rule: &rule_line(&session.files, decided.decision()),
         secrets: &secrets,
     });
-    let color = session.ui.err_is_terminal();
+    let color = session.ui.err_color();
     match ask(&request, approval.timeout, color) {
         Ok(Answered::Approved(approval)) => Ok(Consent::Given(approval)),
         Ok(Answered::Refused) => Ok(Consent::Withheld {
