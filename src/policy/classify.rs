@@ -6,7 +6,7 @@ use super::model::EffectEntry;
 use super::set::{PolicySet, PolicySource};
 use super::truth::Truth;
 use crate::call::ValidatedCall;
-use crate::model::{Context, Effect, EffectSet, Layer};
+use crate::model::{Context, Effect, EffectSet};
 use crate::text::Span;
 
 /// Who says that a call has an effect.
@@ -65,7 +65,7 @@ pub fn classify<'a>(facts: Facts<'a>, set: &PolicySet, ctx: &Context) -> Classif
     let mut origins = Vec::new();
     let mut fault = None;
     let tool = &facts.tool;
-    let engine = if tool.layer == Layer::Builtin { tool.builtin_effects } else { None };
+    let engine = tool.builtin_effects;
     if let Some(effects) = engine {
         origins.push(EffectOrigin { effects, source: EffectSource::Engine, span: None });
     }

@@ -342,12 +342,16 @@ fn ext(decoder: &mut Decoder, node: &Node, fold: bool) -> Option<Test> {
 
 /// `tool:` in a condition or at a rule: a name, a list, a pattern, `{in: …}` or `{not_in: …}`.
 fn tool_tests(decoder: &mut Decoder, node: &Node) -> Option<Tests> {
-    let (list, negated) = membership(decoder, node)?;
-    tool_names(decoder, list, negated).map(|names| vec![(Test::Tool(names), node.span)])
+    tool_selector(decoder, node).map(|names| vec![(Test::Tool(names), node.span)])
 }
 
-/// Names and patterns of tools.
-pub(super) fn tool_names(decoder: &mut Decoder, node: &Node, negated: bool) -> Option<ToolNames> {
+/// `tool:` at a rule.
+pub(super) fn tool_selector(decoder: &mut Decoder, node: &Node) -> Option<ToolNames> {
+    let (list, negated) = membership(decoder, node)?;
+    tool_names(decoder, list, negated)
+}
+
+fn tool_names(decoder: &mut Decoder, node: &Node, negated: bool) -> Option<ToolNames> {
     let names = texts(decoder, node, "`tool`")?;
     let valid = |name: &str| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'*'))

@@ -33,7 +33,7 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let kind = map.required(decoder, "action").and_then(|n| action(decoder, n));
     let tools = map.optional("tool").and_then(|n| {
         let expanded = file.vars.expand(decoder, n);
-        matcher::tool_names(decoder, &expanded, false)
+        matcher::tool_selector(decoder, &expanded)
     });
     let effect = map.optional("effect").and_then(|n| effect(decoder, n));
     let when = map.optional("when").and_then(|n| optional_condition(decoder, n, file));

@@ -41,6 +41,15 @@ fn plan_mode_takes_the_strictest_answer() {
 }
 
 #[test]
+fn a_manifest_around_a_built_in_keeps_its_effects() {
+    let (mut lab, args) = writer("a");
+    lab.tool.layer = Layer::Project;
+    assert_eq!(lab.under(ALLOW, &args).effects, effects(&["write"]));
+    let claims = "policy: h\nformat: 1\nrole: host\ndefault: allow\neffects: { w: [ { effect: read } ] }";
+    assert_eq!(lab.decide(&one(claims), &args).effects, effects(&["read", "write"]));
+}
+
+#[test]
 fn plan_mode_loosens_nothing() {
     let (mut lab, args) = writer("a");
     lab.ctx.mode = RunMode::Plan;

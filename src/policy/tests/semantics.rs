@@ -90,6 +90,23 @@ fn grants_open_and_guards_tighten() {
 }
 
 #[test]
+fn a_rule_selects_tools_by_name_list_pattern_and_exclusion() {
+    for (tool, selected) in [
+        ("pay", true),
+        ("[a, pay]", true),
+        ("\"p*\"", true),
+        ("{ in: [pay] }", true),
+        ("{ not_in: [a, \"b*\"] }", true),
+        ("other", false),
+        ("\"*x\"", false),
+        ("{ not_in: [\"p*\"] }", false),
+    ] {
+        let rule = format!("- {{ id: a, tool: {tool}, always: true, action: allow }}");
+        assert_eq!(pay().under(&rule, &json!({})).action == Action::Allow, selected, "{tool}");
+    }
+}
+
+#[test]
 fn an_exception_is_written_on_the_rule() {
     let lab = pay();
     let rules = "- { id: a, tool: pay, always: true, action: allow }
