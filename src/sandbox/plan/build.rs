@@ -356,37 +356,50 @@ fn check_owner(world: &dyn World, path: &Path, owner: u32) -> Result<(), Sandbox
     )))
 }
 
-/// Makes the program and the scripts visible; what root does not own is copied and hashed.
+/// Makes the program, its interpreters and the scripts visible; what root does not own is copied and hashed.
 fn show_programs(tree: &mut Tree, input: &PlanInput<'_>) -> Result<Vec<FileDigest>, SandboxError> {
-    let program = match &input.program {
-        Program::HostFile(path) => Some((path, Access::ReadExec)),
-        Program::SelfExe => None,
-    };
-    let scripts = input.scripts.iter().map(|path| (path, Access::Read));
+    let mut files: Vec<(PathBuf, Access)> = Vec::new();
+    if let Program::HostFile(path) = &input.program {
+        files.push((path.clone(), Access::ReadExec));
+        // An interpreter that no bind shows is left out, so that the preflight can name its folder.
+        let visible = |path: &PathBuf| tree.covering(path).is_some_and(|c| c.access != Access::Hidden);
+        let interpreters = preflight::interpreters(input.world, path).into_iter().filter(visible);
+        files.extend(interpreters.map(|path| (path, Access::ReadExec)));
+    }
+    files.extend(input.scripts.iter().map(|path| (path.clone(), Access::Read)));
     let mut digests = Vec::new();
-    for (path, access) in program.into_iter().chain(scripts) {
-        let stat = input.world.stat(path).map_err(|e| preflight::missing(path, &e.to_string()))?;
-        let mut entry = entry(path, stat, access);
-        if entry.dir {
-            return Err(preflight::missing(path, "is a folder"));
-        }
-        let runs = |cover: &Entry| matches!(cover.access, Access::ReadExec | Access::WriteExec);
-        if stat.uid == 0 && stat.mode & 0o022 == 0 {
-            let covered = tree
-                .covering(path)
-                .is_some_and(|c| c.access != Access::Hidden && (access == Access::Read || runs(c)));
-            if !covered {
-                tree.put(entry);
-            }
-            continue;
-        }
-        let bytes = input.world.read(path, MAX_COPY).map_err(|e| preflight::missing(path, &e.to_string()))?;
-        let digest = hex(&Sha256::digest(&bytes));
-        digests.push(FileDigest { path: path.clone(), digest: format!("sha256:{digest}") });
-        entry.copy = Some(digest);
-        tree.put(entry);
+    for (path, access) in files {
+        digests.extend(show_program(tree, input.world, &path, access)?);
     }
     Ok(digests)
+}
+
+fn show_program(
+    tree: &mut Tree,
+    world: &dyn World,
+    path: &Path,
+    access: Access,
+) -> Result<Option<FileDigest>, SandboxError> {
+    let stat = world.stat(path).map_err(|e| preflight::missing(path, &e.to_string()))?;
+    let mut entry = entry(path, stat, access);
+    if entry.dir {
+        return Err(preflight::missing(path, "is a folder"));
+    }
+    if stat.uid == 0 && stat.mode & 0o022 == 0 {
+        let runs = |cover: &Entry| matches!(cover.access, Access::ReadExec | Access::WriteExec);
+        let covered = tree
+            .covering(path)
+            .is_some_and(|c| c.access != Access::Hidden && (access == Access::Read || runs(c)));
+        if !covered {
+            tree.put(entry);
+        }
+        return Ok(None);
+    }
+    let bytes = world.read(path, MAX_COPY).map_err(|e| preflight::missing(path, &e.to_string()))?;
+    let digest = hex(&Sha256::digest(&bytes));
+    entry.copy = Some(digest.clone());
+    tree.put(entry);
+    Ok(Some(FileDigest { path: path.to_path_buf(), digest: format!("sha256:{digest}") }))
 }
 
 fn environment(extra: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {

@@ -49,6 +49,24 @@ fn describe(error: &std::io::Error, program: &Path) -> String {
     format!("cannot be found (needed by {}): {error}", shown(program))
 }
 
+/// The interpreters that the `#!` lines of a program lead to, canonical, nearest first.
+pub(super) fn interpreters(world: &dyn World, program: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut path = program.to_path_buf();
+    while found.len() < 4 {
+        let Ok(head) = world.head(&path, HEAD) else { break };
+        if !head.starts_with(b"#!") {
+            break;
+        }
+        let Some(real) = interpreter(&head).and_then(|next| super::tree::canonical(world, &next).ok()) else {
+            break;
+        };
+        path.clone_from(&real);
+        found.push(real);
+    }
+    found
+}
+
 /// The interpreter of a `#!` line, or the loader that a dynamic program names.
 fn interpreter(bytes: &[u8]) -> Option<PathBuf> {
     if let Some(line) = bytes.strip_prefix(b"#!") {

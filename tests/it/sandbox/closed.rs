@@ -10,7 +10,8 @@ use toolctl::sandbox::{Backend, BackendChoice, Launcher, SandboxError};
 
 /// Set in a process of the tests that was started by another one.
 const INNER: &str = "TOOLCTL_TEST_INNER";
-const USER: u32 = 65534;
+/// A user that no other test and no account has, so that what it leaves behind is ours.
+const USER: u32 = 61_234;
 
 fn inner() -> Option<String> {
     std::env::var(INNER).ok()

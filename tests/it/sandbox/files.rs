@@ -381,10 +381,29 @@ fn a_race_is_never_won() {
 
 #[test]
 fn two_runs_do_not_meet() {
-    let one = || Case::sh("echo mine >/tmp/x; sleep 0.3; ls /tmp; cat /tmp/x; ls -d /proc/[0-9]* | wc -l");
+    let one = || Case::sh("echo mine >/tmp/x; sleep 0.3; ls /tmp; cat /tmp/x; echo /proc/[0-9]*");
     let outputs: Vec<String> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..2).map(|_| scope.spawn(move || out(&one().run()))).collect();
         runs.into_iter().map(|run| run.join().unwrap()).collect()
     });
-    assert_eq!(outputs, ["home\nx\nmine\n4\n"; 2]);
+    assert_eq!(outputs, ["home\nx\nmine\n/proc/1 /proc/2\n"; 2]);
+}
+
+/// A declared prefix is enough for the interpreter that the tool's own first line names, and for nothing else in it.
+#[test]
+fn the_named_interpreter_of_a_bound_prefix_runs() {
+    let place = Place::new();
+    let interpreter = place.at("ro/interpreter");
+    fs::copy("/bin/sh", &interpreter).unwrap();
+    fs::copy("/bin/true", place.at("ro/other")).unwrap();
+    let program = place.at("tool");
+    fs::write(&program, format!("#!{interpreter}\necho ran; {}; echo $?\n", place.at("ro/other"))).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    for backend in BOTH {
+        let ended = Case::new(&program, &[]).ro(place.at("ro")).backend(backend).run();
+        assert_eq!(out(&ended), "ran\n126\n", "{backend:?} {}", all(&ended));
+        let result = Case::new(&program, &[]).backend(backend).plan();
+        let Err(error @ SandboxError::ProgramMissing { .. }) = result else { panic!("{result:?}") };
+        assert!(error.ways_out().iter().any(|way| way.contains(&place.at("ro"))), "{error:?}");
+    }
 }
