@@ -261,7 +261,7 @@ fn trouble(shown: &Shown<'_>) -> Option<Diagnostic> {
     match shown.decided.decision().action {
         Action::Allow => None,
         Action::Ask => Some(nobody_to_ask(shown.decided, "a plan asks nobody")),
-        Action::Deny => Some(denied(shown.decided)),
+        Action::Deny => Some(denied(shown.decided, &shown.prepared.project)),
     }
 }
 
