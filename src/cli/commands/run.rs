@@ -222,7 +222,7 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: b
         }
         OutcomeKind::Timeout => Diagnostic::error(
             Code::RunTimeout,
-            format!("`{tool}` was ended after {seconds:.1} s, its timeout"),
+            format!("`{tool}` outlived its timeout and was ended after {seconds:.1} s"),
         )
         .note("every process of it is gone; what it printed until then is above")
         .help("raise `sandbox.timeout` in its manifest if it needs longer"),
