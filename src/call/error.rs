@@ -12,9 +12,9 @@ pub enum CallError {
     #[error("the arguments cannot be read: {0}")]
     Json(#[from] JsonError),
     /// A flag cannot be turned into an argument.
-    #[error("-a {flag}: {message}")]
+    #[error("{flag}: {message}")]
     BadFlag {
-        /// The flag, cut short and safe to print.
+        /// The flag as it was typed, such as `-a count`; cut short and safe to print.
         flag: String,
         /// What is wrong with it; safe to print.
         message: String,

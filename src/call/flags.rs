@@ -41,7 +41,7 @@ fn bad_flag(flag: &str, message: String) -> CallError {
     // Only the key is shown: the value may be a secret or very long.
     let key = flag.split('=').next().unwrap_or_default().trim_end_matches(':');
     let shown: String = escape(key).as_str().chars().take(64).collect();
-    CallError::BadFlag { flag: shown, message }
+    CallError::BadFlag { flag: format!("-a {shown}"), message }
 }
 
 fn read_flag<'f>(

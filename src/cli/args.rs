@@ -6,7 +6,9 @@ use std::path::PathBuf;
 /// Runs, plans and decides the tool calls of language-model agents.
 #[derive(Debug, Parser)]
 #[command(name = "toolctl", version, disable_help_subcommand = false, propagate_version = false)]
-#[command(after_help = "Exit codes: docs/exit-codes.md. More on a message's code: toolctl explain CODE.")]
+#[command(
+    after_help = "Exit codes: docs/exit-codes.md. More on a message's code: toolctl explain CODE. Variables: toolctl help environment."
+)]
 pub(crate) struct Cli {
     /// Options of every command.
     #[command(flatten)]
@@ -17,7 +19,7 @@ pub(crate) struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Global {
     /// Work as if started in this folder.
     #[arg(short = 'C', value_name = "DIR", global = true)]
@@ -40,9 +42,10 @@ pub(crate) struct Global {
 }
 
 /// `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
     /// Text for people.
+    #[default]
     Human,
     /// One JSON document.
     Json,
@@ -51,9 +54,10 @@ pub(crate) enum OutputFormat {
 }
 
 /// `--color`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless NO_COLOR says otherwise.
+    #[default]
     Auto,
     /// Always.
     Always,

@@ -16,7 +16,7 @@ mod verdict;
 pub use exit::Exit;
 
 use crate::world::HostWorld;
-use args::{Cli, Command};
+use args::{Cli, Command, Global};
 use clap::Parser as _;
 use commands::run::End;
 use failure::Failure;
@@ -26,6 +26,7 @@ use std::process::ExitCode;
 /// Runs the program: what the shell typed in, the exit code out.
 pub fn main() -> ExitCode {
     // The two programs inside the program come first: they run in the sandbox, where nothing else of toolctl may.
+    let world = HostWorld;
     let mut words = std::env::args_os().skip(1);
     if let Some(first) = words.next() {
         if first == crate::sandbox::INIT_ARGUMENT {
@@ -34,6 +35,11 @@ pub fn main() -> ExitCode {
         if first == "__builtin" {
             let name = words.next().unwrap_or_default();
             return crate::execute::builtin::main(&name.to_string_lossy());
+        }
+        if first == "help" && words.next().is_some_and(|topic| topic == "environment") {
+            let mut session = Session::new(&world, Global::default());
+            let outcome = commands::environment::run(&mut session);
+            return finish(End::Own(outcome.unwrap_or_else(|failure| fail(&mut session, &failure))));
         }
     }
     let cli = match Cli::try_parse() {
@@ -44,7 +50,6 @@ pub fn main() -> ExitCode {
             return if error.print().is_ok() { code.into() } else { Exit::Output.into() };
         }
     };
-    let world = HostWorld;
     let mut session = Session::new(&world, cli.global);
     finish(dispatch(&mut session, &cli.command))
 }

@@ -256,7 +256,10 @@ impl Prepared {
             Some(text) if text.starts_with('@') => {
                 let name = text.trim_start_matches('@');
                 let bytes = self.read_file(session, name).map_err(|message| {
-                    call_fault(crate::call::CallError::BadFlag { flag: escape(text).to_string(), message })
+                    call_fault(crate::call::CallError::BadFlag {
+                        flag: format!("--args {}", escape(text)),
+                        message,
+                    })
                 })?;
                 parse_args(&bytes, limits).map_err(call_fault)
             }

@@ -4,6 +4,7 @@ use super::exit::Exit;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Effect;
 use crate::policy::{Action, Decided, Decision, EffectSource};
+use crate::project::{Project, TrustState};
 use crate::result::{DecisionInfo, Place};
 use crate::source::Files;
 use crate::text::{Span, escape};
@@ -62,19 +63,47 @@ pub(crate) fn decision_exit(decision: &Decision) -> Exit {
     }
 }
 
+/// Which project is not trusted, and what has changed in it if it once was. Empty for a trusted one and without a project.
+pub(crate) fn trust_notes(project: &Project) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let mut notes = Vec::new();
+    if project.trust.is_trusted() {
+        return notes;
+    }
+    if let Some(root) = &project.root {
+        notes.push(format!("the project is {}", escape(&root.to_string_lossy())));
+    }
+    if let TrustState::Changed(changes) = &project.trust {
+        let mut files: Vec<String> = changes
+            .iter()
+            .take(SHOWN)
+            .map(|change| format!("{} ({})", escape(&change.path.to_string_lossy()), change.kind.as_str()))
+            .collect();
+        if changes.len() > SHOWN {
+            files.push(format!("{} more", changes.len() - SHOWN));
+        }
+        notes.push(format!("changed since it was trusted: {}", files.join(", ")));
+    }
+    notes
+}
+
 /// What is said of a denied call.
-pub(crate) fn denied(decided: &Decided) -> Diagnostic {
+pub(crate) fn denied(decided: &Decided, project: &Project) -> Diagnostic {
     let decision = decided.decision();
     let tool = escape(decided.call().tool_name());
     let code = denial_code(decision);
     let mut diagnostic = Diagnostic::error(code, format!("`{tool}` is denied by {}", decision.rule.id));
     if let Some(span) = decision.rule.span {
-        diagnostic = diagnostic.at(span, "this rule denies it");
+        let by_default = decision.rule.id == "default" || decision.rule.id.ends_with("/default");
+        diagnostic = diagnostic.at(span, if by_default { "by this default" } else { "this rule denies it" });
     }
     if let Some(reason) = &decision.reason {
         diagnostic = diagnostic.note(reason.clone());
     }
     if code == Code::ConfigNeedsTrust {
+        for note in trust_notes(project) {
+            diagnostic = diagnostic.note(note);
+        }
         diagnostic.help("look at the project, then trust it: toolctl trust")
     } else {
         diagnostic
@@ -100,5 +129,4 @@ pub(crate) fn nobody_to_ask(decided: &Decided, why: &str) -> Diagnostic {
         .note(why.to_owned())
         .help("run it from a terminal, where a person can answer")
         .help("or allow exactly such calls with a rule in a policy file, where it is reviewed")
-        .help("or try it out without effects: toolctl plan with the same arguments")
 }

@@ -2,7 +2,7 @@
 
 use crate::model::Context;
 use crate::policy::Decided;
-use crate::sandbox::PlanReport;
+use crate::sandbox::{MountReport, PlanReport, shown_everywhere};
 use crate::term::quote_argv;
 use crate::text::{Escaped, Untrusted, escape, is_hidden};
 use serde_json::{Map, Value};
@@ -179,7 +179,7 @@ pub fn sandbox_line(report: &PlanReport) -> String {
         let paths: Vec<String> = report
             .mounts
             .iter()
-            .filter(|mount| mount.access.split('+').next() == Some(access) && !is_runtime(&mount.path))
+            .filter(|mount| mount.access.split('+').next() == Some(access) && !is_everywhere(mount))
             .map(|mount| mount.path.to_string_lossy().into_owned())
             .collect();
         if !paths.is_empty() {
@@ -198,9 +198,67 @@ pub fn sandbox_line(report: &PlanReport) -> String {
     line
 }
 
-/// Folders of the system that every sandbox shows, which would only hide what matters.
-fn is_runtime(path: &std::path::Path) -> bool {
-    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/dev", "/proc", "/tmp"]
-        .iter()
-        .any(|root| path.starts_with(root))
+/// What every sandbox shows, which would only hide what matters. Exactly these paths, and only for reading: a place below
+/// one of them, or one that can be written, is what somebody asked for.
+fn is_everywhere(mount: &MountReport) -> bool {
+    mount.access.starts_with("read") && shown_everywhere(&mount.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_everywhere, sandbox_line};
+    use crate::sandbox::{LimitsReport, MountReport, PlanReport};
+    use std::path::PathBuf;
+
+    fn mount(path: &str, access: &str) -> MountReport {
+        MountReport { path: PathBuf::from(path), access: access.to_owned() }
+    }
+
+    #[test]
+    fn only_what_every_sandbox_shows_is_left_out() {
+        for (path, access) in [("/usr", "read+exec"), ("/etc/alternatives", "read")] {
+            assert!(is_everywhere(&mount(path, access)), "{path}");
+        }
+        for (path, access) in
+            [("/usr", "write"), ("/usr/local/share", "read"), ("/etc/shadow", "read"), ("/tmp/ws", "read")]
+        {
+            assert!(!is_everywhere(&mount(path, access)), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_line_names_places_by_what_may_be_done_there() {
+        let report = PlanReport {
+            backend: "auto".to_owned(),
+            mounts: vec![
+                mount("/usr", "read+exec"),
+                mount("/tmp/ws", "write"),
+                mount("/tmp/ws/policies", "read"),
+                mount("/etc/shadow", "read"),
+                mount("/tmp/ws/.env", "hidden"),
+            ],
+            network: "none".to_owned(),
+            limits: LimitsReport {
+                timeout_ms: 1500,
+                memory_kib: Some(2048),
+                output_bytes: 1,
+                processes: None,
+                file_bytes: None,
+                cpu_seconds: None,
+            },
+            env: Vec::new(),
+            cwd: String::new(),
+            program: None,
+            argv: Vec::new(),
+            absent: Vec::new(),
+            layers: Vec::new(),
+            effect_enforcement: "kernel".to_owned(),
+            digests: Vec::new(),
+            flat_refusal: None,
+        };
+        assert_eq!(
+            sandbox_line(&report),
+            "auto; read /tmp/ws/policies /etc/shadow; write /tmp/ws; hidden /tmp/ws/.env; network none; 2 s; 2 MiB"
+        );
+    }
 }

@@ -21,22 +21,31 @@ pub fn lint(tool: &Tool) -> Vec<Diagnostic> {
 /// `run` refuses such a tool rather than leave the feature out.
 pub fn unsupported(tool: &Tool) -> Vec<Diagnostic> {
     let hosts = config(tool).is_some_and(|c| matches!(c.allow_network, Some(AllowNetwork::Hosts(_))));
+    let run_as = config(tool).is_some_and(|config| config.run_as.is_some());
+    // Whether it is asked for, the key of the manifest, the setting, and what it would do.
     let features = [
-        (tool.cache_ttl.is_some(), "cache", "caching of results"),
-        (tool.retry.is_some(), "retry", "repeating of failed calls"),
-        (tool.async_ttl.is_some(), "async", "running in the background"),
-        (tool.to_model_output.is_some(), "toModelOutput", "reshaping of results"),
-        (tool.shared_process, "process", "a process shared by several calls"),
-        (tool.output_schema.is_some(), "outputSchema", "checking of a JSON output against a schema"),
-        (hosts, "sandbox", "network access to listed hosts only"),
+        (tool.cache_ttl.is_some(), "cache", "cache", "caching of results"),
+        (tool.retry.is_some(), "retry", "retry", "repeating of failed calls"),
+        (tool.async_ttl.is_some(), "async", "async", "running in the background"),
+        (tool.to_model_output.is_some(), "toModelOutput", "toModelOutput", "reshaping of results"),
+        (tool.shared_process, "process", "process", "a process shared by several calls"),
+        (
+            tool.output_schema.is_some(),
+            "outputSchema",
+            "outputSchema",
+            "checking of a JSON output against a schema",
+        ),
+        (hosts, "sandbox", "allowNetwork: [HOST:PORT]", "network access to listed hosts only"),
+        (run_as, "sandbox", "runAs", "running as another user"),
     ];
     features
         .into_iter()
         .filter(|(asked, ..)| *asked)
-        .map(|(_, key, what)| {
-            let message = format!("tool `{}` asks for {what} (`{key}`), which is not there yet", tool.name);
+        .map(|(_, key, setting, what)| {
+            let message =
+                format!("tool `{}` asks for {what} (`{setting}`), which is not there yet", tool.name);
             place(Diagnostic::error(Code::ManifestUnsupported, message), tool, key, "not carried out")
-                .help(format!("remove `{key}` to run the tool without it"))
+                .help(format!("remove `{setting}` to run the tool without it"))
         })
         .collect()
 }

@@ -21,7 +21,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "TOOLCTL_LOG",
-        meaning: "what to log on standard error: error, warn, info, debug or trace",
+        meaning: "reserved for what to log on standard error; this version logs nothing",
     },
     Variable { name: "TOOLCTL_NO_PROMPT", meaning: "1: never ask on the terminal, as --no-prompt" },
     Variable { name: "TOOLCTL_CALL_ID", meaning: "set for tools: the id of the call; not read" },

@@ -126,7 +126,7 @@ pub struct Execution {
     pub peak_memory_mb: Option<u64>,
     /// The tool's stderr, bounded.
     pub stderr: String,
-    /// What ended it: exit, timeout, memory, output, processes, fileSize, signal, foreignAbi, cancelled.
+    /// What ended it: exit, timeout, memory, output, processes, fileSize, cpu, signal, foreignAbi, cancelled.
     pub ended: &'static str,
     /// The sandbox.
     pub sandbox: ExecutionSandbox,

@@ -17,6 +17,6 @@ pub use error::SandboxError;
 pub use linux::{Cancel, INIT_ARGUMENT, Stdin, init_main, run};
 pub use plan::{
     BackendChoice, FileDigest, Launcher, LimitsReport, MountReport, Plan, PlanInput, PlanReport, Program,
-    Protected, preflight,
+    Protected, preflight, shown_everywhere,
 };
 pub use probe::{ProbeReport, ProbedLayer, probe, probe_with};

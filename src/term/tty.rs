@@ -26,7 +26,7 @@ const MAX_LINE: usize = 4000;
 #[derive(Debug, thiserror::Error)]
 pub enum NoTty {
     /// The process has no terminal.
-    #[error("there is no terminal: {0}")]
+    #[error("/dev/tty does not open: {0}")]
     Open(#[source] io::Error),
     /// The process runs in the background: reading would stop it.
     #[error("this is a background job of its terminal")]

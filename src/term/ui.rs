@@ -103,6 +103,8 @@ pub struct Ui {
     err: Stream,
     options: UiOptions,
     documents: u64,
+    /// Diagnostics were written: the next ones stand apart from them.
+    diagnosed: bool,
 }
 
 impl fmt::Debug for Ui {
@@ -129,6 +131,7 @@ impl Ui {
             err: stream("standard error", Box::new(err), err_terminal, err_width),
             options,
             documents: 0,
+            diagnosed: false,
         }
     }
 
@@ -147,6 +150,7 @@ impl Ui {
             err: stream("standard error", &captured.err),
             options,
             documents: 0,
+            diagnosed: false,
         };
         (ui, captured)
     }
@@ -181,6 +185,9 @@ impl Ui {
         }
         let width = self.err.width.unwrap_or(DEFAULT_WIDTH);
         let text = render(files, &shown, self.err.color, usize::from(width));
+        if std::mem::replace(&mut self.diagnosed, true) {
+            self.err.write(b"\n")?;
+        }
         self.err.write(text.as_bytes())
     }
 

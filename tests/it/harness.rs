@@ -196,12 +196,22 @@ impl Project {
 
     /// A command that runs toolctl in the project as its user, with a clean environment.
     pub(crate) fn command<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, args: I) -> Command {
-        let mut command = Command::new(binary());
+        self.program(binary(), args)
+    }
+
+    /// A shell line in the project, in which `toolctl` is the binary under test.
+    pub(crate) fn shell(&self, line: &str) -> Command {
+        self.program(Path::new("/bin/sh"), ["-c", line])
+    }
+
+    fn program<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(&self, program: &Path, args: I) -> Command {
+        let mut command = Command::new(program);
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", binary().parent().unwrap().display());
         command
             .args(args)
             .current_dir(self.dir())
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("PATH", path)
             .env("TOOLCTL_HOME", self.root.path().join("home"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

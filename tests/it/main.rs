@@ -10,6 +10,7 @@
 )]
 
 mod architecture;
+mod docs;
 mod harness;
 mod main_job;
 mod prompt;

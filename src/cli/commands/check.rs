@@ -3,7 +3,7 @@
 use crate::cli::args::CheckArgs;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::prepare::{load_policies, tool_facts};
+use crate::cli::prepare::{is_untrusted, load_policies, tool_facts};
 use crate::cli::session::Session;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::manifest::{RequiresApproval, lint, unsupported};
@@ -11,6 +11,7 @@ use crate::policy::{ToolFacts, check_approval, check_examples, check_file};
 use crate::project::Project;
 use crate::term::{Format, Text, render};
 use crate::text::escape;
+use crate::world::FileKind;
 use serde_json::json;
 
 /// Runs the command.
@@ -28,8 +29,10 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
             let fault = Diagnostic::error(Code::UsageError, format!("there is no `{shown}`"));
             return Err(Failure::Usage(fault));
         }
-        let project = crate::project::Project::open(session.world, &mut session.files, &base)
-            .map_err(Failure::Config)?;
+        // A file stands for its project: what one file means depends on the others.
+        let file = session.world.stat(&base).is_ok_and(|stat| stat.kind == FileKind::File);
+        let folder = base.parent().filter(|_| file).unwrap_or(&base);
+        let project = Project::open(session.world, &mut session.files, folder).map_err(Failure::Config)?;
         findings.extend(check_project(session, &project, &mut checked));
     }
     report(session, args, &findings, &checked)
@@ -40,6 +43,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
 struct Checked {
     tools: usize,
     policies: usize,
+    untrusted: Vec<String>,
 }
 
 fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Checked) -> Vec<Diagnostic> {
@@ -57,6 +61,9 @@ fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Che
         }
     }
     checked.tools += tools.len();
+    if is_untrusted(project) {
+        checked.untrusted.extend(project.root.iter().map(|root| escape(&root.to_string_lossy()).to_string()));
+    }
     match load_policies(session, project) {
         Err(Failure::Config(faults)) => findings.extend(faults),
         Err(other) => findings.extend(other.diagnostics()),
@@ -82,6 +89,10 @@ fn dedup(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     kept
 }
 
+fn counted(line: Text, count: usize, one: &'static str, many: &'static str) -> Text {
+    line.number(count).plain(if count == 1 { one } else { many })
+}
+
 fn report(
     session: &mut Session<'_>,
     args: &CheckArgs,
@@ -93,17 +104,26 @@ fn report(
     let failed = errors > 0 || (args.strict && warnings > 0);
     if session.ui.format() == Format::Human {
         session.ui.diagnostics(&session.files, findings)?;
-        let line =
-            Text::new().number(checked.tools).plain(" tools, ").number(checked.policies).plain(" policies: ");
+        let line = counted(Text::new(), checked.tools, " tool, ", " tools, ");
+        let line = counted(line, checked.policies, " policy: ", " policies: ");
         let line = if findings.is_empty() {
             line.good("no findings")
         } else {
-            line.number(errors).plain(" errors, ").number(warnings).plain(" warnings")
+            let line = counted(line, errors, " error, ", " errors, ");
+            counted(line, warnings, " warning", " warnings")
         };
         session.ui.line(&line)?;
+        for root in &checked.untrusted {
+            session.ui.say(
+                &Text::new()
+                    .escaped(&escape(root))
+                    .plain(" is not trusted, so only its guards count; to change that: toolctl trust"),
+            )?;
+        }
     } else {
         session.ui.document(&json!({
             "schema": "toolctl.check/v1", "ok": !failed, "tools": checked.tools, "policies": checked.policies,
+            "untrusted": checked.untrusted,
             "findings": render::to_json(&session.files, findings),
         }))?;
     }

@@ -194,8 +194,8 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
             .plain(")"),
         row("arguments").escaped(&escape(&masked_args(shown).to_string())),
     ];
-    for pointer in call.defaults() {
-        lines.push(row("").escaped(&escape(pointer)).plain(" is the schema's default"));
+    if !call.defaults().is_empty() {
+        lines.push(row("").plain("by default ").escaped(&escape(&call.defaults().join(" "))));
     }
     for (pointer, original) in call.originals() {
         lines.push(row("").escaped(&escape(pointer)).plain(" was written ").code(&escape(original)));
@@ -261,7 +261,7 @@ fn trouble(shown: &Shown<'_>) -> Option<Diagnostic> {
     match shown.decided.decision().action {
         Action::Allow => None,
         Action::Ask => Some(nobody_to_ask(shown.decided, "a plan asks nobody")),
-        Action::Deny => Some(denied(shown.decided)),
+        Action::Deny => Some(denied(shown.decided, &shown.prepared.project)),
     }
 }
 

@@ -58,7 +58,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     let (call, command, stdin) = ready.split();
     let decided = prepared.decide(session, call);
     if decided.decision().action == Action::Deny {
-        let diagnostic = denied(&decided);
+        let diagnostic = denied(&decided, &prepared.project);
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     }
@@ -108,7 +108,8 @@ fn consent(
 ) -> Result<Consent, Failure> {
     let approval = &prepared.project.settings.approval;
     let unavailable = |why: &str| Consent::Withheld {
-        diagnostic: nobody_to_ask(decided, why),
+        diagnostic: nobody_to_ask(decided, why)
+            .help("or try it out without effects: toolctl plan with the same arguments"),
         exit: Exit::ApprovalUnavailable,
         denial: Denial::ApprovalRequired,
     };
@@ -182,7 +183,9 @@ fn refuse(
 }
 
 fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outcome) -> Result<(), Failure> {
-    let diagnostic = outcome_diagnostic(authorization, outcome);
+    // People see the tool's own messages above; a document has them in another field.
+    let heard = session.ui.format() == Format::Human && !outcome.ended.stderr.is_empty();
+    let diagnostic = outcome_diagnostic(authorization, outcome, heard);
     if session.ui.format() == Format::Human {
         if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) {
             session.ui.tool_output(&outcome.ended.stdout)?;
@@ -199,13 +202,18 @@ fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outc
     Ok(())
 }
 
-fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome) -> Option<Diagnostic> {
+fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: bool) -> Option<Diagnostic> {
     let tool = escape(authorization.decided.call().tool_name());
     let ended = &outcome.ended;
     let seconds = ended.duration.as_secs_f64();
     Some(match &outcome.kind {
         OutcomeKind::Done => return None,
         OutcomeKind::ToolFailed { message, .. } => {
+            let code = ended.exit_code.map(|code| format!("exit code {code}"));
+            let message = match code {
+                Some(code) if heard && message.starts_with(&code) => code,
+                Some(_) | None => message.clone(),
+            };
             Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}"))
         }
         OutcomeKind::Signal => {
@@ -214,7 +222,7 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome) -> Optio
         }
         OutcomeKind::Timeout => Diagnostic::error(
             Code::RunTimeout,
-            format!("`{tool}` was ended after {seconds:.1} s, its timeout"),
+            format!("`{tool}` outlived its timeout and was ended after {seconds:.1} s"),
         )
         .note("every process of it is gone; what it printed until then is above")
         .help("raise `sandbox.timeout` in its manifest if it needs longer"),

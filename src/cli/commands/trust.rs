@@ -4,9 +4,11 @@ use crate::cli::args::TrustArgs;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::session::Session;
+use crate::cli::verdict::trust_notes;
+use crate::diag::{Code, Diagnostic};
 use crate::manifest::Exec;
 use crate::model::{AllowFs, AllowNetwork, SandboxConfig};
-use crate::project::{CatalogTool, Project};
+use crate::project::{CatalogTool, Project, TrustState};
 use crate::sandbox::resolve;
 use crate::term::{Format, Table, Text};
 use crate::text::escape;
@@ -19,11 +21,22 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         session.global.directory = Some(base.join(dir));
     }
     let project = session.project()?;
+    if project.root.is_none() {
+        return Err(Failure::NothingToDo(
+            Diagnostic::error(Code::NothingToDo, "there is no project here that could be trusted")
+                .help("a project has a `toolctl.yaml` or a `tools.d` folder at its root"),
+        ));
+    }
     if args.revoke {
         return revoke(session, &project);
     }
     let (tools, faults) = project.catalog().all(session.world, &mut session.files);
     let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::Config)?;
+    if matches!(project.trust, TrustState::Changed(_)) {
+        for note in trust_notes(&project) {
+            session.ui.say(&Text::new().escaped(&escape(&note)))?;
+        }
+    }
     reach(session, &project, &tools)?;
     session.ui.diagnostics(&session.files, &faults)?;
     project.trust(session.world, &record).map_err(|fault| Failure::Config(vec![fault]))?;
@@ -64,7 +77,7 @@ fn reach(session: &mut Session<'_>, project: &Project, tools: &[CatalogTool]) ->
             escape(&found.tool.name),
             escape(&runs(found)),
             escape(&config.as_ref().map_or_else(|| "everything of yours: no sandbox".to_owned(), files)),
-            escape(&config.as_ref().map_or("yes", network)),
+            escape(config.as_ref().map_or("yes", network)),
             escape(&config.as_ref().map_or_else(String::new, environment)),
         ]);
     }

@@ -19,10 +19,9 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Fa
         Ok((call, _prepared)) => {
             if session.ui.format() == Format::Human {
                 session.ui.line(&Text::new().escaped(&escape(call.canonical())))?;
-                for pointer in call.defaults() {
-                    session
-                        .ui
-                        .say(&Text::new().escaped(&escape(pointer)).plain(" is the schema's default"))?;
+                if !call.defaults().is_empty() {
+                    let defaults = call.defaults().join(" ");
+                    session.ui.say(&Text::new().plain("by default ").escaped(&escape(&defaults)))?;
                 }
             } else {
                 session.ui.document(&json!({
@@ -52,6 +51,7 @@ fn refused(tool: &str, failure: &Failure) -> Value {
         Failure::Usage(_)
         | Failure::Config(_)
         | Failure::UnknownTool(_)
+        | Failure::NothingToDo(_)
         | Failure::Gate(_)
         | Failure::Sandbox(_)
         | Failure::Output(_)

@@ -61,7 +61,8 @@ fn names_what_is_not_carried_out() {
         (json!({"toModelOutput": ["cat"]}), "toModelOutput"),
         (json!({"process": "shared"}), "process"),
         (json!({"output": "json", "outputSchema": {}}), "outputSchema"),
-        (json!({"sandbox": {"allowNetwork": ["a:1"]}}), "sandbox"),
+        (json!({"sandbox": {"allowNetwork": ["a:1"]}}), "allowNetwork: [HOST:PORT]"),
+        (json!({"sandbox": {"runAs": "1:1"}}), "runAs"),
     ];
     for (changes, key) in table {
         let found = unsupported(&tool(&changes));

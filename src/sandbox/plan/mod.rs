@@ -15,6 +15,7 @@ pub use report::{LimitsReport, MountReport, PlanReport};
 
 pub(super) use build::{flat_unavailable, hex};
 pub(super) use roots::DEVICES;
+pub use roots::shown_everywhere;
 
 #[cfg(test)]
 mod tests;

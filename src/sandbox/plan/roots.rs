@@ -26,6 +26,12 @@ const WITH_NETWORK: [&str; 11] = [
     "/etc/pki/ca-trust/extracted",
 ];
 
+/// Whether a path is one that every sandbox, or every sandbox with the host's network, shows for reading. Nobody asked for
+/// it, so it need not be told.
+pub fn shown_everywhere(path: &Path) -> bool {
+    PROGRAM_ROOTS.iter().chain(&ALWAYS).chain(&WITH_NETWORK).any(|root| path == Path::new(root))
+}
+
 /// The parts of a private root.
 #[derive(Debug, Default)]
 pub(super) struct Root {
