@@ -174,8 +174,18 @@ impl Prepared {
     }
 
     /// Reads and validates the arguments and fills in the command line.
-    pub(crate) fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
+    pub(crate) fn ready(&self, session: &Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
         let raw = self.read_args(session, args)?;
+        self.ready_with(session, args, raw)
+    }
+
+    /// The same for arguments that were read already: stdin can be read only once.
+    pub(crate) fn ready_with(
+        &self,
+        session: &Session<'_>,
+        args: &CallArgs,
+        raw: Map<String, Value>,
+    ) -> Result<Ready, Failure> {
         let call = Call {
             tool_call_id: args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now())),
             tool_name: self.tool.tool.name.clone(),
@@ -245,7 +255,12 @@ impl Prepared {
         }
     }
 
-    fn read_args(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Map<String, Value>, Failure> {
+    /// Reads the arguments from the flags, a file or stdin, which is then used up.
+    pub(crate) fn read_args(
+        &self,
+        session: &Session<'_>,
+        args: &CallArgs,
+    ) -> Result<Map<String, Value>, Failure> {
         let limits = JsonLimits::default();
         let call_fault = |error| Failure::Arguments(ArgumentFault::Call(error));
         match args.args.as_deref() {

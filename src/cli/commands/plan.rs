@@ -18,7 +18,7 @@ use crate::sandbox::{PlanReport, SandboxError, probe};
 use crate::term::{Format, Text, quote_argv};
 use crate::text::escape;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// `toolctl.plan/v1`.
 #[derive(Debug, Serialize)]
@@ -49,8 +49,9 @@ struct PlanDocument {
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
     let prepared = prepare(session, &args.call)?;
-    let in_plan_mode = plan_mode(session, &prepared, args)?;
-    let ready = prepared.ready(session, &args.call)?;
+    let raw = prepared.read_args(session, &args.call)?;
+    let in_plan_mode = plan_mode(session, &prepared, args, raw.clone())?;
+    let ready = prepared.ready_with(session, &args.call, raw)?;
     let (call, command, _stdin) = ready.split();
     let decided = prepared.decide(session, call);
     let mut exit = decision_exit(decided.decision());
@@ -98,12 +99,13 @@ struct Shown<'a> {
 
 /// The decision that the same call would get in plan mode.
 fn plan_mode(
-    session: &mut Session<'_>,
+    session: &Session<'_>,
     prepared: &Prepared,
     args: &PlanArgs,
+    raw: Map<String, Value>,
 ) -> Result<DecisionInfo, Failure> {
     // Validated anew: a validated call goes through one decision, and this is another.
-    let ready = prepared.ready(session, &args.call)?;
+    let ready = prepared.ready_with(session, &args.call, raw)?;
     let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
     let facts = policy::facts(ready.call, std::sync::Arc::clone(&prepared.facts), &prepared.env(session));
     let decided = policy::decide(policy::classify(facts, &prepared.policies, &ctx), &prepared.policies, &ctx);
