@@ -129,6 +129,9 @@ pub(crate) enum Command {
     Doctor,
     /// Explain a diagnostic code.
     Explain(ExplainArgs),
+    /// List the environment variables that toolctl knows.
+    #[command(after_help = crate::project::environment_page())]
+    Environment,
 }
 
 /// A call.

@@ -89,6 +89,7 @@ fn dispatch(session: &mut Session<'_>, command: &Command) -> End {
         Command::Trust(args) => commands::trust::run(session, args),
         Command::Doctor => commands::doctor::run(session),
         Command::Explain(args) => commands::explain::run(session, args),
+        Command::Environment => commands::environment::run(session),
     };
     End::Own(match outcome {
         Ok(exit) => exit,

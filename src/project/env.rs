@@ -32,6 +32,12 @@ pub const VARIABLES: &[Variable] = &[
     },
 ];
 
+/// The list as text, one variable a line.
+pub fn environment_page() -> String {
+    let lines = VARIABLES.iter().map(|variable| format!("  {}\n      {}\n", variable.name, variable.meaning));
+    std::iter::once("Variables:\n".to_owned()).chain(lines).collect()
+}
+
 /// One `config/environment` error for each variable that begins with `TOOLCTL_` and is not known.
 pub fn check_environment(world: &dyn World) -> Vec<Diagnostic> {
     let mut found = Vec::new();

@@ -17,7 +17,7 @@ pub use access::Access;
 pub use catalog::{Catalog, CatalogError, CatalogTool};
 pub use control::Control;
 pub use discover::{Discovery, SETTINGS_NAMES, discover};
-pub use env::{VARIABLES, Variable, check_environment, no_prompt};
+pub use env::{VARIABLES, Variable, check_environment, environment_page, no_prompt};
 pub use home::{Homes, SYSTEM_DIR};
 pub use layer::LayerFiles;
 pub use open::Project;

@@ -2,6 +2,7 @@
 
 pub(super) mod check;
 pub(super) mod doctor;
+pub(super) mod environment;
 pub(super) mod explain;
 pub(super) mod plan;
 pub(super) mod policy;
