@@ -325,6 +325,17 @@ impl Prepared {
         Ok(policy::decide(classified, &self.policies, &ctx).decision().action)
     }
 
+    /// The canonical arguments, secrets left out: for every output that shows a call.
+    pub(crate) fn shown_args(&self, call: &ValidatedCall) -> Value {
+        let mut args = Value::Object(call.args().clone());
+        for pointer in self.tool.schema.secrets(&args) {
+            if let Some(value) = args.pointer_mut(&pointer) {
+                *value = Value::String("(secret)".to_owned());
+            }
+        }
+        args
+    }
+
     /// Classifies the call.
     pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
         let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));

@@ -10,6 +10,8 @@
 )]
 
 mod architecture;
+mod errors;
+mod field_cases;
 mod harness;
 mod main_job;
 mod prompt;

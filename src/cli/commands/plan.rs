@@ -140,7 +140,7 @@ fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
         tool_call_id: call.tool_call_id().to_owned(),
         tool_name: call.tool_name().to_owned(),
         layer: shown.prepared.tool.layer.as_str(),
-        args: masked_args(shown),
+        args: shown.prepared.shown_args(call),
         defaults: call.defaults().to_vec(),
         originals: serde_json::to_value(call.originals()).unwrap_or(Value::Null),
         decision: decision_info(&session.files, decision),
@@ -174,17 +174,6 @@ fn origin(origin: &EffectOrigin) -> Value {
     serde_json::json!({"effects": origin.effects.iter().map(Effect::as_str).collect::<Vec<_>>(), "from": origin_line(&origin.source)})
 }
 
-/// The canonical arguments, secrets left out.
-fn masked_args(shown: &Shown<'_>) -> Value {
-    let mut args = Value::Object(shown.decided.call().args().clone());
-    for pointer in shown.prepared.tool.schema.secrets(&args.clone()) {
-        if let Some(value) = args.pointer_mut(&pointer) {
-            *value = Value::String("(secret)".to_owned());
-        }
-    }
-    args
-}
-
 fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     let decision = shown.decided.decision();
     let call = shown.decided.call();
@@ -194,7 +183,7 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
             .plain(" (")
             .escaped(&escape(shown.prepared.tool.layer.as_str()))
             .plain(")"),
-        row("arguments").escaped(&escape(&masked_args(shown).to_string())),
+        row("arguments").escaped(&escape(&shown.prepared.shown_args(call).to_string())),
     ];
     for pointer in call.defaults() {
         lines.push(row("").escaped(&escape(pointer)).plain(" is the schema's default"));
