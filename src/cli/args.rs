@@ -57,7 +57,11 @@ impl Default for Global {
 pub(crate) fn wanted_format(words: impl Iterator<Item = OsString>) -> Option<OutputFormat> {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
     let written = words.iter().enumerate().take_while(|(_, word)| *word != "--").filter_map(|(at, word)| {
-        if word == "--format" { words.get(at + 1).map(String::as_str) } else { word.strip_prefix("--format=") }
+        if word == "--format" {
+            words.get(at + 1).map(String::as_str)
+        } else {
+            word.strip_prefix("--format=")
+        }
     });
     match written.last()? {
         "json" => Some(OutputFormat::Json),

@@ -104,7 +104,9 @@ fn with_ways_out(mut shown: Vec<Diagnostic>) -> Vec<Diagnostic> {
         let bare = diagnostic.severity == Severity::Error && diagnostic.help.is_empty();
         if bare && !named.contains(&diagnostic.code) {
             named.push(diagnostic.code);
-            diagnostic.help.push(format!("what it means and what to do: toolctl explain {}", diagnostic.code.as_str()));
+            diagnostic
+                .help
+                .push(format!("what it means and what to do: toolctl explain {}", diagnostic.code.as_str()));
         }
     }
     shown

@@ -23,7 +23,12 @@ fn workshop(who: &Who) -> Project {
         ("promises", sh("echo no JSON", "output: json\n")),
         ("needs", format!("{NO_ARGS}command: [no-such-program-at-all]\n")),
         ("hooks", sh("echo x > .envrc", WRITES)),
-        ("strict", format!("parameters: {{ type: object, properties: {{ n: {{ type: integer }} }}, required: [n], additionalProperties: false }}\ncommand: [/bin/true]\n")),
+        (
+            "strict",
+            format!(
+                "parameters: {{ type: object, properties: {{ n: {{ type: integer }} }}, required: [n], additionalProperties: false }}\ncommand: [/bin/true]\n"
+            ),
+        ),
         ("asks", sh("echo asked", "")),
         ("denied", sh("echo denied", "")),
         ("future", sh("true", "cache: { ttl: 1000 }\n")),
@@ -31,14 +36,25 @@ fn workshop(who: &Who) -> Project {
         ("broken", "command: [\n".to_owned()),
     ];
     let tools: Vec<(&str, &str)> = tools.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let reads: Vec<String> = tools.iter().filter(|(name, _)| !["hooks", "unknown"].contains(name)).map(|(name, _)| format!("{name}: [{{ effect: read }}]")).collect();
+    let reads: Vec<String> = tools
+        .iter()
+        .filter(|(name, _)| !["hooks", "unknown"].contains(name))
+        .map(|(name, _)| format!("{name}: [{{ effect: read }}]"))
+        .collect();
     let effects = format!("{}\n  hooks: [{{ effect: write }}]", reads.join("\n  "));
-    let names: Vec<&str> = tools.iter().map(|(name, _)| *name).filter(|name| !["asks", "denied"].contains(name)).collect();
-    let policy = host(&effects, &[
-        &format!("{{ id: rest, tool: [{}, read_file, write_file], always: true, action: allow }}", names.join(", ")),
-        "{ id: ask, tool: asks, always: true, action: ask }",
-        "{ id: no, tool: denied, action: deny, reason: \"not here\" }",
-    ]);
+    let names: Vec<&str> =
+        tools.iter().map(|(name, _)| *name).filter(|name| !["asks", "denied"].contains(name)).collect();
+    let policy = host(
+        &effects,
+        &[
+            &format!(
+                "{{ id: rest, tool: [{}, read_file, write_file], always: true, action: allow }}",
+                names.join(", ")
+            ),
+            "{ id: ask, tool: asks, always: true, action: ask }",
+            "{ id: no, tool: denied, action: deny, reason: \"not here\" }",
+        ],
+    );
     let project = crate::field_cases::kit::untrusted(who, &tools, &policy);
     // A broken manifest keeps the others from being trusted as a whole, so it comes afterwards.
     let broken = std::fs::read(project.dir().join("tools.d/broken.yaml")).unwrap();
@@ -56,7 +72,7 @@ const SESSIONS: &[(i32, &[&str], &str)] = &[
     (0, &["policy", "explain", "good"], ""),
     (0, &["policy", "show"], ""),
     (0, &["tools", "show", "good"], ""),
-    (0, &["explain", "policy/denied"], ""),
+    (0, &["explain", "policy/denied"], "policy/denied"),
     (0, &["explain"], ""),
     (0, &["environment"], ""),
     (1, &["check"], ""),
@@ -133,7 +149,11 @@ fn every_exit_code_is_reached_in_both_formats() {
             if words.first() != Some(&"plan") || *code < 10 {
                 assert_eq!(code_of(&json), *expected, "{words:?}: {json}");
             }
-            if *code != 0 && !words.starts_with(&["policy", "explain"]) && *words != ["check"] && words.first() != Some(&"plan") {
+            if *code != 0
+                && !words.starts_with(&["policy", "explain"])
+                && *words != ["check"]
+                && words.first() != Some(&"plan")
+            {
                 assert!(says_what_next(&ran.stderr), "{words:?}:\n{}", ran.stderr);
             }
             // One line of JSON, for a stream of them too.
@@ -219,7 +239,12 @@ fn broken_settings_policies_and_environments_end_in_4_and_2() {
                 let mut command = project.command(words.iter().copied().chain(["--format", "json"]));
                 command.env(name, value);
                 let ran = finish(command, None);
-                assert!(ran.code == Some(code) || ran.code == Some(2), "{name}: {:?} {}", ran.code, ran.stderr);
+                assert!(
+                    ran.code == Some(code) || ran.code == Some(2),
+                    "{name}: {:?} {}",
+                    ran.code,
+                    ran.stderr
+                );
                 one_document(&ran, &format!("{words:?}"));
                 assert!(says_what_next(&ran.stderr), "{}", ran.stderr);
             }
@@ -275,9 +300,13 @@ fn the_tools_own_status() {
             (&["goood"], 125),
             (&["broken"], 125),
         ] {
-            let all: Vec<&str> = ["run"].iter().chain(words).copied().chain(["--exit-status", "tool"]).collect();
+            let all: Vec<&str> =
+                ["run"].iter().chain(words).copied().chain(["--exit-status", "tool"]).collect();
             project.run(&all).expect(code);
-            one_document(&project.run(all.iter().copied().chain(["--format", "json"])).expect(code), words[0]);
+            one_document(
+                &project.run(all.iter().copied().chain(["--format", "json"])).expect(code),
+                words[0],
+            );
         }
         project.file("policies/main.yaml", allow("high", "read"));
         project.run(["run", "high", "--exit-status", "tool"]).expect(123);
@@ -290,11 +319,26 @@ fn output_that_cannot_be_written() {
     for who in everybody() {
         let project = workshop(&who);
         let full = || Stdio::from(OpenOptions::new().write(true).open("/dev/full").unwrap());
-        for words in [&["run", "good"][..], &["run", "good", "--format", "json"], &["plan", "good"], &["tools", "list", "--format", "json"], &["policy", "show"], &["explain"], &["--help"], &["run", "--format", "json"], &["run", "denied", "--format", "json"], &["validate", "good"]] {
+        for words in [
+            &["run", "good"][..],
+            &["run", "good", "--format", "json"],
+            &["plan", "good"],
+            &["tools", "list", "--format", "json"],
+            &["policy", "show"],
+            &["explain"],
+            &["--help"],
+            &["run", "--format", "json"],
+            &["run", "denied", "--format", "json"],
+            &["validate", "good"],
+        ] {
             let mut command = project.command(words.iter().copied());
             command.stdout(full());
             let ran = finish(command, None).expect(74);
-            assert!(words == ["--help"] || words[0] == "run" && words.len() == 3 || says_what_next(&ran.stderr), "{words:?}: {}", ran.stderr);
+            assert!(
+                words == ["--help"] || words[0] == "run" && words.len() == 3 || says_what_next(&ran.stderr),
+                "{words:?}: {}",
+                ran.stderr
+            );
         }
         // Standard error is for people: that it is full does not turn a success into another exit code.
         let mut command = project.command(["run", "read_file", "-a", "path=toolctl.yaml"]);
@@ -345,7 +389,8 @@ fn an_interrupt_is_raised_again() {
             assert_eq!(processes_with(&mark), 0);
         }
         // What a shell makes of it is 130.
-        let mut session = terminal(&project, "trap '' INT; ( trap - INT; $TOOLCTL run good --format json >out.json )");
+        let mut session =
+            terminal(&project, "trap '' INT; ( trap - INT; $TOOLCTL run good --format json >out.json )");
         wait_for("the tool", || processes_with(&format!("sleep\0{mark}")) > 0);
         session.send("\x03").unwrap();
         assert_eq!(exit_of(session).0, 130);
@@ -384,11 +429,10 @@ fn the_table_of_codes_is_covered() {
         (24, "a_created_control_file_ends_in_24 too"),
     ];
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/exit-codes.md")).unwrap();
-    let documented: BTreeSet<i32> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next()?.parse().ok())
-        .collect();
-    let here: BTreeSet<i32> = SESSIONS.iter().map(|(code, ..)| *code).chain(ELSEWHERE.iter().map(|(code, _)| *code)).collect();
+    let documented: BTreeSet<i32> =
+        page.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next()?.parse().ok()).collect();
+    let here: BTreeSet<i32> =
+        SESSIONS.iter().map(|(code, ..)| *code).chain(ELSEWHERE.iter().map(|(code, _)| *code)).collect();
     assert_eq!(documented, here);
     assert!(binary().exists());
 }

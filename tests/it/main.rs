@@ -14,5 +14,6 @@ mod errors;
 mod field_cases;
 mod harness;
 mod main_job;
+mod plan_is_run;
 mod prompt;
 mod sandbox;

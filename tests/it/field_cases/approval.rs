@@ -126,7 +126,10 @@ fn f027_nobody_is_asked_about_an_invalid_call() {
 fn f031_hidden_characters_are_shown() {
     for who in everybody() {
         let manifest = "parameters: { type: object, properties: { v: { type: string } }, required: [v], additionalProperties: false }\ncommand: [/bin/cat]\nstdin: \"{args.v}\"\n";
-        let policy = host("show: [{ effect: read }]", &["{ id: ask-first, tool: show, always: true, action: ask, reason: \"{args.v}\" }"]);
+        let policy = host(
+            "show: [{ effect: read }]",
+            &["{ id: ask-first, tool: show, always: true, action: ask, reason: \"{args.v}\" }"],
+        );
         let project = project(&who, &[("show", manifest)], &policy);
         for (value, shown) in [
             ("rm x\u{1b}[2K\rls", "rm x\\u{1b}[2K\\rls"),
@@ -148,10 +151,12 @@ fn f031_hidden_characters_are_shown() {
             assert_eq!(exit_of(session).0, 0);
             assert_eq!(std::fs::read(project.dir().join("out.txt")).unwrap(), value.as_bytes());
             // Where nobody is asked, the error and the plan show the same.
-            let out = project.run_with(["run", "show", "--args", "-"], json!({"v": value}).to_string().as_bytes());
+            let out =
+                project.run_with(["run", "show", "--args", "-"], json!({"v": value}).to_string().as_bytes());
             let out = out.expect(11);
             assert!(!out.stderr.contains(value), "{}", out.stderr);
-            let plan = project.run_with(["plan", "show", "--args", "-"], json!({"v": value}).to_string().as_bytes());
+            let plan =
+                project.run_with(["plan", "show", "--args", "-"], json!({"v": value}).to_string().as_bytes());
             assert!(!plan.expect(11).out().contains(value));
         }
     }
@@ -166,7 +171,11 @@ fn f119_only_the_word_on_the_terminal_approves() {
             let project = asking(&who, "write", "timeout: 15s");
             let mut session = terminal(&project, CALL);
             wait_for_question(&mut session);
-            if answer == "\x04" { session.send(answer).unwrap() } else { session.send_line(answer).unwrap() }
+            if answer == "\x04" {
+                session.send(answer).unwrap()
+            } else {
+                session.send_line(answer).unwrap()
+            }
             assert_eq!(exit_of(session).0, 12, "{answer:?}");
             assert!(!ran(&project));
         }
@@ -191,12 +200,18 @@ fn f119_only_the_word_on_the_terminal_approves() {
 #[test]
 fn f123_the_terminal_is_left_as_it_was() {
     for who in everybody() {
-        for (what, code) in [("timeout", 13), ("answer", 12), ("interrupt", 130), ("terminate", 143), ("stop", 0)] {
+        for (what, code) in
+            [("timeout", 13), ("answer", 12), ("interrupt", 130), ("terminate", 143), ("stop", 0)]
+        {
             let timeout = if what == "timeout" { "1s" } else { "15s" };
             let project = asking(&who, "write", &format!("timeout: {timeout}"));
             let script = match what {
-                "terminate" => format!("stty -a >before; {CALL} & pid=$!; wait $pid; code=$?; stty -a >after; cmp before after && (exit $code)"),
-                _ => format!("stty -a >before; trap '' INT; ( trap - INT; {CALL} ); code=$?; stty -a >after; cmp before after && (exit $code)"),
+                "terminate" => format!(
+                    "stty -a >before; {CALL} & pid=$!; wait $pid; code=$?; stty -a >after; cmp before after && (exit $code)"
+                ),
+                _ => format!(
+                    "stty -a >before; trap '' INT; ( trap - INT; {CALL} ); code=$?; stty -a >after; cmp before after && (exit $code)"
+                ),
             };
             let mut session = terminal(&project, &script);
             wait_for_question(&mut session);
@@ -234,7 +249,9 @@ fn f049_secrets_are_not_shown() {
         let manifest = "parameters: { type: object, properties: { token: { type: string, minLength: 4, writeOnly: true }, n: { type: integer } }, required: [token], additionalProperties: false }\ncommand: [/usr/bin/wc, -c]\nstdin: \"{args.token}\"\n";
         let ask = host(
             "login: [{ effect: external }]",
-            &["{ id: ask-first, tool: login, always: true, action: ask, reason: \"log in with {args.token}\" }"],
+            &[
+                "{ id: ask-first, tool: login, always: true, action: ask, reason: \"log in with {args.token}\" }",
+            ],
         );
         let project = project(&who, &[("login", manifest)], &ask);
         project.file("call.json", json!({"token": SECRET}).to_string());
@@ -250,9 +267,15 @@ fn f049_secrets_are_not_shown() {
 
         let silent = |args: &[&str], stdin: &str, code: i32| {
             for format in ["human", "json"] {
-                let args: Vec<&str> = args.iter().copied().chain(["--format", format, "--args", "-"]).collect();
+                let args: Vec<&str> =
+                    args.iter().copied().chain(["--format", format, "--args", "-"]).collect();
                 let out = project.run_with(&args, stdin.as_bytes()).expect(code);
-                assert!(!out.out().contains(SECRET) && !out.stderr.contains(SECRET), "{args:?}\n{}\n{}", out.out(), out.stderr);
+                assert!(
+                    !out.out().contains(SECRET) && !out.stderr.contains(SECRET),
+                    "{args:?}\n{}\n{}",
+                    out.out(),
+                    out.stderr
+                );
             }
         };
         let valid = json!({"token": SECRET}).to_string();
@@ -272,6 +295,9 @@ fn f049_secrets_are_not_shown() {
         project.file("policies/main.yaml", allow("login", "external"));
         let mut command = project.command(["run", "login", "--args", "-"]);
         command.stdin(std::process::Stdio::piped());
-        assert_eq!(finish(command, Some(valid.clone().into_bytes())).expect(0).out().trim(), SECRET.len().to_string());
+        assert_eq!(
+            finish(command, Some(valid.clone().into_bytes())).expect(0).out().trim(),
+            SECRET.len().to_string()
+        );
     }
 }

@@ -19,7 +19,12 @@ fn f003_timeout_kills_descendants() {
         let mark = mark("41.5", who.uid);
         let script = format!("(sleep 1.5; touch late.txt; sleep {mark}) & sleep {mark}");
         let manifest = |timeout: &str| {
-            sh(&script, &format!("sandbox: {{ timeout: {timeout}, allowFS: {{ readWrite: [\"{{workspace}}\"] }} }}\n"))
+            sh(
+                &script,
+                &format!(
+                    "sandbox: {{ timeout: {timeout}, allowFS: {{ readWrite: [\"{{workspace}}\"] }} }}\n"
+                ),
+            )
         };
         let short = project(&who, &[("tree", &manifest("700ms"))], &allow("tree", "write"));
         let ran = short.run(["run", "tree", "--format", "json"]).expect(22);
@@ -190,7 +195,8 @@ fn f061_bytes_that_are_no_text() {
 #[test]
 fn f087_the_environment_is_a_list() {
     for who in everybody() {
-        let tool_of = |env: &str| format!("{NO_ARGS}command: [/usr/bin/env]\nstdin: none\nsandbox: {{ env: {env} }}\n");
+        let tool_of =
+            |env: &str| format!("{NO_ARGS}command: [/usr/bin/env]\nstdin: none\nsandbox: {{ env: {env} }}\n");
         let run = |env: &str, code: i32| {
             let project = project(&who, &[("show", &tool_of(env))], &allow("show", "read"));
             let mut command = project.command(["run", "show"]);
@@ -201,16 +207,25 @@ fn f087_the_environment_is_a_list() {
         for name in ["PATH=", "HOME=", "TMPDIR=", "LANG=", "TOOLCTL_CALL_ID="] {
             assert!(base.lines().any(|line| line.starts_with(name)), "{name} is missing:\n{base}");
         }
-        assert!(!base.contains("PROXY") && !base.contains("LC_ALL") && !base.contains("TOOLCTL_HOME"), "{base}");
+        assert!(
+            !base.contains("PROXY") && !base.contains("LC_ALL") && !base.contains("TOOLCTL_HOME"),
+            "{base}"
+        );
         let given = run("{ forward: [LC_ALL], set: { GREETING: hello } }", 0).out();
         assert!(given.contains("LC_ALL=C.UTF-8\n") && given.contains("GREETING=hello\n"), "{given}");
         assert_eq!(run("{ forward: [] }", 0).out().lines().count(), base.lines().count());
-        for env in ["{ forward: [HTTPS_PROXY] }", "{ forward: ['*'] }", "{ forward: ['LC_*'] }", "{ forward: [lc_time] }"] {
+        for env in [
+            "{ forward: [HTTPS_PROXY] }",
+            "{ forward: ['*'] }",
+            "{ forward: ['LC_*'] }",
+            "{ forward: [lc_time] }",
+        ] {
             let ran = run(env, 4);
             assert!(ran.stderr.contains("forwardableEnv"), "{env}: {}", ran.stderr);
         }
         // The user's own settings can open it; a project's cannot.
-        let project = project(&who, &[("show", &tool_of("{ forward: [HTTPS_PROXY] }"))], &allow("show", "read"));
+        let project =
+            project(&who, &[("show", &tool_of("{ forward: [HTTPS_PROXY] }"))], &allow("show", "read"));
         project.file("toolctl.yaml", "agentName: test\nforwardableEnv: [HTTPS_PROXY]\n");
         project.run(["run", "show"]).expect(4);
         let own = project.outside().join("home/config/toolctl.yaml");
@@ -232,7 +247,9 @@ fn f087_the_environment_is_a_list() {
 fn f097_memory_is_what_is_used_by_the_whole_tree() {
     for who in everybody() {
         let eat = probe("eat");
-        let limited = |command: &str, mb: u32| format!("{NO_ARGS}command: {command}\nsandbox: {{ maxMemoryMB: {mb}, maxProcesses: 64 }}\n");
+        let limited = |command: &str, mb: u32| {
+            format!("{NO_ARGS}command: {command}\nsandbox: {{ maxMemoryMB: {mb}, maxProcesses: 64 }}\n")
+        };
         let one = limited(&format!("[{}, '1024']", quoted(eat.to_str().unwrap())), 512);
         let json = result(&project(&who, &[("eat", &one)], &allow("eat", "read")), "eat", 23);
         assert_eq!(json["execution"]["ended"], "memory");
@@ -264,7 +281,10 @@ fn f097_memory_is_what_is_used_by_the_whole_tree() {
 #[test]
 fn f105_orphans_are_reaped_and_codes_are_right() {
     for who in everybody() {
-        let orphans = sh("for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.05 &) ; done; sleep 0.3; grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l; exit 7", "");
+        let orphans = sh(
+            "for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0.05 &) ; done; sleep 0.3; grep -l '^State:.Z' /proc/[0-9]*/status 2>/dev/null | wc -l; exit 7",
+            "",
+        );
         let project = project(&who, &[("orphans", &orphans)], &allow("orphans", "read"));
         for _ in 0..5 {
             let json = result(&project, "orphans", 20);
@@ -277,7 +297,8 @@ fn f105_orphans_are_reaped_and_codes_are_right() {
         eprintln!("skipped: only root can start toolctl as process 1");
         return;
     }
-    let project = project(&everybody()[0], &[("leave", &sh("(sleep 0.05 &); exit 7", ""))], &allow("leave", "read"));
+    let project =
+        project(&everybody()[0], &[("leave", &sh("(sleep 0.05 &); exit 7", ""))], &allow("leave", "read"));
     let mut command = Command::new("unshare");
     command
         .args(["--pid", "--fork", "--mount-proc"])
@@ -298,7 +319,11 @@ fn f131_a_leading_dash_is_no_option() {
         let params = "parameters: { type: object, properties: { ref: { type: string }, files: { type: array, items: { type: string } } }, required: [ref], additionalProperties: false }\n";
         let manifest = |command: &str| format!("{params}command: {command}\nstdin: none\n");
         let printf = "/usr/bin/printf, \"<%s>\"";
-        let plain = project(&who, &[("log", &manifest(&format!("[{printf}, \"{{args.ref}}\"]")))], &allow("log", "read"));
+        let plain = project(
+            &who,
+            &[("log", &manifest(&format!("[{printf}, \"{{args.ref}}\"]")))],
+            &allow("log", "read"),
+        );
         for (value, code, out) in [
             ("main", 0, "<main>"),
             ("", 0, "<>"),
@@ -354,7 +379,11 @@ fn f133_the_path_of_the_caller_finds_nothing() {
         }
         // The plan shows the file that would run, and the same name with a slash is the one beside the manifest.
         let plan = project.run(["plan", "env", "--format", "json"]).expect(0).json();
-        assert!(plan["sandbox"]["program"].as_str().unwrap().starts_with("/usr/"), "{}", plan["sandbox"]["program"]);
+        assert!(
+            plan["sandbox"]["program"].as_str().unwrap().starts_with("/usr/"),
+            "{}",
+            plan["sandbox"]["program"]
+        );
         let beside = format!("{NO_ARGS}command: [../hello-field-case]\nstdin: none\n");
         tool(&project, "bare", &beside);
         assert_eq!(project.run(["run", "bare"]).expect(0).out(), "wrong one\n");
@@ -377,7 +406,14 @@ fn f091_a_missing_folder_is_said_before_the_start() {
         project.file("build/out/there", "");
         project.run(["run", "build"]).expect(0);
         assert!(project.dir().join("build/out/x").exists());
-        tool(&project, "build", &sh("touch build/y", "sandbox: { allowFS: { readOnly: [\"{workspace}\"], readWrite: [\"{workspace}/build/out\"] } }\n"));
+        tool(
+            &project,
+            "build",
+            &sh(
+                "touch build/y",
+                "sandbox: { allowFS: { readOnly: [\"{workspace}\"], readWrite: [\"{workspace}/build/out\"] } }\n",
+            ),
+        );
         project.run(["run", "build"]).expect(20);
         assert!(!project.dir().join("build/y").exists());
     }

@@ -9,8 +9,14 @@ use std::process::{Command, Stdio};
 fn f121_stdout_is_one_json_value() {
     for who in everybody() {
         let noisy = sh("echo out; echo err >&2; echo '{{\"more\": 1}}'", "");
-        let suspicious = format!("parameters: {{ type: object, properties: {{ a: {{ type: string, format: no-such-format }} }} }}\ncommand: [/bin/true]\n");
-        let project = project(&who, &[("noisy", &noisy), ("odd", &suspicious)], &host("", &["{ id: ask, tool: [noisy, odd], always: true, action: ask }"]));
+        let suspicious = format!(
+            "parameters: {{ type: object, properties: {{ a: {{ type: string, format: no-such-format }} }} }}\ncommand: [/bin/true]\n"
+        );
+        let project = project(
+            &who,
+            &[("noisy", &noisy), ("odd", &suspicious)],
+            &host("", &["{ id: ask, tool: [noisy, odd], always: true, action: ask }"]),
+        );
         let one = |args: &[&str], env: &[(&str, &str)]| {
             let mut command = project.command(args.iter().copied().chain(["--format", "json"]));
             command.envs(env.iter().copied());
@@ -24,7 +30,8 @@ fn f121_stdout_is_one_json_value() {
         one(&["run", "noisy"], &[]).expect(11);
         one(&["run", "odd"], &[]).expect(11);
         one(&["run", "noisy", "-v", "-v"], &[]).expect(11);
-        one(&["run", "noisy"], &[("TOOLCTL_LOG", "trace"), ("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")]).expect(11);
+        one(&["run", "noisy"], &[("TOOLCTL_LOG", "trace"), ("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")])
+            .expect(11);
         project.file("policies/main.yaml", allow("noisy", "read"));
         let ran = one(&["run", "noisy"], &[]).expect(0);
         assert_eq!(ran.json()["result"], "out\n{\"more\": 1}\n");
@@ -56,7 +63,8 @@ fn f051_no_sandbox_no_run() {
         finish(command, None)
     };
     if started_by_root() {
-        let ran = poor(&["run", "touch", "--format", "json"]).expect(30).says("sandbox/unavailable").says("help:");
+        let ran =
+            poor(&["run", "touch", "--format", "json"]).expect(30).says("sandbox/unavailable").says("help:");
         assert_eq!(ran.json()["code"], "sandbox/unavailable");
         assert!(!project.dir().join("marker").exists());
         poor(&["plan", "touch", "--preflight"]).expect(30);
@@ -74,7 +82,11 @@ fn f051_no_sandbox_no_run() {
     // A layer that the manifest calls required and that is not there: nothing runs in the weaker form.
     let doctor = project.run(["doctor", "--format", "json"]).out();
     if doctor.contains("\"cgroup\"") && doctor.contains("\"works\":false") {
-        tool(&project, "touch", &format!("{NO_ARGS}command: [/bin/true]\nsandbox: {{ required: [cgroup] }}\n"));
+        tool(
+            &project,
+            "touch",
+            &format!("{NO_ARGS}command: [/bin/true]\nsandbox: {{ required: [cgroup] }}\n"),
+        );
         project.run(["run", "touch"]).expect(30).says("cgroup");
     } else {
         eprintln!("skipped: control groups can be had here");

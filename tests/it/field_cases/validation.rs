@@ -11,7 +11,8 @@ fn echo(parameters: &str) -> String {
 }
 
 fn issues(json: &Value) -> Vec<String> {
-    let text = |issue: &Value| format!("{} {}", issue["path"].as_str().unwrap(), issue["message"].as_str().unwrap());
+    let text =
+        |issue: &Value| format!("{} {}", issue["path"].as_str().unwrap(), issue["message"].as_str().unwrap());
     json["issues"].as_array().unwrap().iter().map(text).collect()
 }
 
@@ -22,12 +23,21 @@ fn f065_numbers_are_not_rounded() {
     let schema = "{ type: object, properties: { id: { type: integer }, x: { type: number } }, additionalProperties: false }";
     let project = project(who, &[("echo", &echo(schema))], &allow("echo", "read"));
     let mut digests = std::collections::BTreeSet::new();
-    for digits in ["9007199254740993", "9007199254740992", "18446744073709551615", "1000000000000000000000000000000", "-9223372036854775809"] {
+    for digits in [
+        "9007199254740993",
+        "9007199254740992",
+        "18446744073709551615",
+        "1000000000000000000000000000000",
+        "-9223372036854775809",
+    ] {
         let args = format!("{{\"id\":{digits}}}");
         let ran = human(&project, "echo", &args).expect(0);
         assert_eq!(ran.out(), args, "{digits}");
         let json = call(&project, "echo", &args, 0);
-        assert!(digests.insert(json["callDigest"].as_str().unwrap().to_owned()), "{digits} shares its digest");
+        assert!(
+            digests.insert(json["callDigest"].as_str().unwrap().to_owned()),
+            "{digits} shares its digest"
+        );
         let plan = project.run(["plan", "echo", "--format", "json", "--args", &args]).expect(0).out();
         assert!(plan.contains(digits), "{plan}");
     }
@@ -51,7 +61,10 @@ fn f067_strings_are_not_taken_for_numbers() {
         let issues = issues(&json);
         assert_eq!(issues.len(), 2, "{issues:?}");
         for (path, expected) in [("/limit", "integer"), ("/tags", "array")] {
-            assert!(issues.iter().any(|i| i.starts_with(path) && i.contains(expected) && i.contains("string")), "{issues:?}");
+            assert!(
+                issues.iter().any(|i| i.starts_with(path) && i.contains(expected) && i.contains("string")),
+                "{issues:?}"
+            );
         }
         let args = r#"{"limit":10,"note":"[1]","tags":["a"]}"#;
         assert_eq!(human(&project, "echo", args).expect(0).out(), args);
@@ -72,7 +85,10 @@ fn f109_defaults_are_filled_in() {
     let project = project(who, &[("echo", &manifest)], &policy);
     assert_eq!(human(&project, "echo", r#"{"must":5}"#).expect(0).out(), "fast");
     call(&project, "echo", r#"{"must":5,"mode":"slow"}"#, 10);
-    let plan = project.run(["plan", "echo", "--format", "json", "--args", r#"{"must":5,"opt":{}}"#]).expect(0).json();
+    let plan = project
+        .run(["plan", "echo", "--format", "json", "--args", r#"{"must":5,"opt":{}}"#])
+        .expect(0)
+        .json();
     assert_eq!(plan["args"], json!({"mode": "fast", "must": 5, "opt": {"depth": 2}}));
     assert_eq!(plan["defaults"], json!(["/mode", "/opt/depth"]));
     let plan = project.run(["plan", "echo", "--format", "json", "--args", r#"{"must":5}"#]).expect(0).json();
@@ -84,7 +100,8 @@ fn f109_defaults_are_filled_in() {
     let given = call(&project, "echo", r#"{"must":5,"mode":"fast"}"#, 0);
     assert_eq!(given["callDigest"], call(&project, "echo", r#"{"must":5}"#, 0)["callDigest"]);
 
-    let branch = "{ type: object, oneOf: [{ properties: { a: { default: 1 } } }], additionalProperties: true }";
+    let branch =
+        "{ type: object, oneOf: [{ properties: { a: { default: 1 } } }], additionalProperties: true }";
     tool(&project, "echo", &echo(branch));
     let ran = project.run(["check"]);
     assert!(ran.stderr.contains("oneOf") && ran.stderr.contains("not filled in"), "{}", ran.stderr);
@@ -100,7 +117,10 @@ fn f109_defaults_are_filled_in() {
 fn f111_patterns_are_bounded_and_honest() {
     let who = &everybody()[0];
     let manifest = |pattern: &str| {
-        echo(&format!("{{ type: object, properties: {{ t: {{ type: string, pattern: {} }} }}, additionalProperties: false }}", quoted(pattern)))
+        echo(&format!(
+            "{{ type: object, properties: {{ t: {{ type: string, pattern: {} }} }}, additionalProperties: false }}",
+            quoted(pattern)
+        ))
     };
     let project = project(who, &[("echo", &manifest("^\\d+$"))], &allow("echo", "read"));
     let with = |pattern: &str, value: &str| {
@@ -140,7 +160,10 @@ fn f113_depth_is_bounded() {
     assert_eq!(human(&project, "echo", &nested).expect(0).out(), nested);
     let wrong = format!("{}5{}", "{\"n\":".repeat(50), "}".repeat(50));
     call(&project, "echo", &wrong, 3);
-    for schema in ["{ type: object, $ref: \"#\" }", "{ type: object, $ref: \"#/$defs/a\", $defs: { a: { $ref: \"#/$defs/b\" }, b: { $ref: \"#/$defs/a\" } } }"] {
+    for schema in [
+        "{ type: object, $ref: \"#\" }",
+        "{ type: object, $ref: \"#/$defs/a\", $defs: { a: { $ref: \"#/$defs/b\" }, b: { $ref: \"#/$defs/a\" } } }",
+    ] {
         tool(&project, "echo", &echo(schema));
         let ran = project.run(["run", "echo", "--args", "{\"a\":1}"]).expect(4);
         assert!(ran.stderr.contains("manifest/bad-schema"), "{}", ran.stderr);
@@ -162,12 +185,15 @@ fn f127_times_have_units() {
     let who = &everybody()[0];
     let manifest = |time: &str| super::kit::sh("echo ran", &format!("sandbox: {{ timeout: {time} }}\n"));
     let project = project(who, &[("quick", &manifest("30s"))], &allow("quick", "read"));
-    for (time, ms) in [("30s", 30_000), ("500ms", 500), ("2m", 120_000), ("1h", 3_600_000), ("30000", 30_000)] {
+    for (time, ms) in [("30s", 30_000), ("500ms", 500), ("2m", 120_000), ("1h", 3_600_000), ("30000", 30_000)]
+    {
         tool(&project, "quick", &manifest(time));
         let plan = project.run(["plan", "quick", "--format", "json"]).expect(0).json();
         assert_eq!(plan["sandbox"]["limits"]["timeoutMs"], ms, "{time}: {}", plan["sandbox"]["limits"]);
     }
-    for time in ["0", "-1", "1.5", "\"\"", "1h30m", "999999999999h", "never", "null", "0s", "\" 1s\"", "25h", "1e3"] {
+    for time in
+        ["0", "-1", "1.5", "\"\"", "1h30m", "999999999999h", "never", "null", "0s", "\" 1s\"", "25h", "1e3"]
+    {
         tool(&project, "quick", &manifest(time));
         project.run(["run", "quick"]).expect(4).says("timeout").says("tools.d/quick.yaml:");
     }
@@ -190,18 +216,28 @@ fn f115_nothing_stands_twice() {
     let who = &everybody()[0];
     let good = allow("one", "read");
     let project = project(who, &[("one", &super::kit::sh("echo ran", ""))], &good);
-    let twice = format!("{good}  - id: more\n    tool: one\n    action: deny\nrules:\n  - id: x\n    tool: one\n    always: true\n    action: allow\n");
+    let twice = format!(
+        "{good}  - id: more\n    tool: one\n    action: deny\nrules:\n  - id: x\n    tool: one\n    always: true\n    action: allow\n"
+    );
     project.file("policies/main.yaml", &twice);
     let ran = project.run(["run", "one"]).expect(4).says("source/duplicate-key");
     assert!(ran.stderr.contains("main.yaml:12:") || ran.stderr.contains("12 |"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("7 |") || ran.stderr.contains(":7"), "the first place is not shown:\n{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("7 |") || ran.stderr.contains(":7"),
+        "the first place is not shown:\n{}",
+        ran.stderr
+    );
     project.file("policies/main.yaml", &good);
     project.run(["run", "one"]).expect(0);
 
     project.file("toolctl.yaml", "tools: [tools.d, more]\n");
     two_tools(&project);
     let ran = project.run(["run", "one"]).expect(4).says("manifest/duplicate-tool");
-    assert!(ran.stderr.contains("tools.d/one.yaml") && ran.stderr.contains("more/one.yaml"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("tools.d/one.yaml") && ran.stderr.contains("more/one.yaml"),
+        "{}",
+        ran.stderr
+    );
     project.file("toolctl.yaml", "agentName: test\n");
 
     // Two tools in one file: a second document, and a second `name`.
@@ -210,7 +246,8 @@ fn f115_nothing_stands_twice() {
         project.file("tools.d/one.yaml", format!("{text}{more}"));
         project.run(["run", "one"]).expect(4).says(code);
     }
-    project.file("tools.d/one.yaml", format!("{text}sandbox: {{ <<: {{ timeout: 1s }}, maxMemoryMB: 64 }}\n"));
+    project
+        .file("tools.d/one.yaml", format!("{text}sandbox: {{ <<: {{ timeout: 1s }}, maxMemoryMB: 64 }}\n"));
     project.run(["run", "one"]).expect(4).says("<<");
     project.file("tools.d/one.yaml", &text);
     project.run(["run", "one"]).expect(0);
