@@ -222,7 +222,7 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
         lines.push(row("sandbox").escaped(&escape(&sandbox_line(report))));
         lines.push(row("env").escaped(&escape(&report.env.join(" "))));
         for digest in &report.digests {
-            lines.push(row("copied").escaped(&escape(&format!(
+            lines.push(row("hashed").escaped(&escape(&format!(
                 "{} {}",
                 digest.path.to_string_lossy(),
                 digest.digest

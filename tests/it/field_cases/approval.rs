@@ -240,6 +240,76 @@ fn f123_the_terminal_is_left_as_it_was() {
     }
 }
 
+/// Ctrl-Z and `fg`: the question is still there, and so are the terminal's settings.
+#[test]
+fn f123_a_suspended_prompt_comes_back() {
+    for who in everybody() {
+        let project = asking(&who, "write", "timeout: 15s");
+        let script = format!(
+            "stty -a >before; set -m; {CALL}; echo SUSPENDED; fg >/dev/null; code=$?; stty -a >after; cmp before after && (exit $code)"
+        );
+        let mut session = terminal(&project, &script);
+        wait_for_question(&mut session);
+        session.send("\x1a").unwrap();
+        session.expect("SUSPENDED").expect("the shell goes on");
+        assert!(!ran(&project));
+        std::thread::sleep(Duration::from_millis(500));
+        session.send_line("yes").unwrap();
+        let (code, text) = exit_of(session);
+        assert_eq!(code, 0, "{text}");
+        assert!(ran(&project));
+    }
+}
+
+/// What is approved is what runs. Here the script changes while the question is open; a queue, in which more time
+/// passes, comes later.
+#[test]
+fn f021_a_script_that_changes_while_asking_does_not_run() {
+    for who in everybody() {
+        let none = super::kit::NO_ARGS;
+        let direct = format!("{none}command: [./fix.sh]\n{}", super::kit::WRITES);
+        let script = format!("{none}command: [/bin/bash, \"{{tool.dir}}/fix.sh\"]\n{}", super::kit::WRITES);
+        let bare = format!("{none}command: [./fix.sh]\nsandbox: false\n");
+        let policy = host(
+            "fix: [{ effect: [write, execute] }]",
+            &["{ id: ask-first, tool: fix, always: true, action: ask }"],
+        );
+        let all = [&direct, &script, &bare];
+        for (manifest, change) in all.iter().flat_map(|m| ["script", "link", "manifest", ""].map(|c| (*m, c)))
+        {
+            let project = untrusted(&who, &[("fix", manifest)], &policy);
+            project
+                .script("tools.d/fix.sh", "#!/bin/sh\ntouch ran.txt\n")
+                .script("tools.d/evil.sh", "#!/bin/sh\ntouch evil.txt\n");
+            project.trusted();
+            let mut session = terminal(&project, "$TOOLCTL run fix --format json >out.json");
+            let prompt = wait_for_question(&mut session);
+            match change {
+                "script" => drop(project.script("tools.d/fix.sh", "#!/bin/sh\ntouch evil.txt\n")),
+                "link" => {
+                    std::fs::remove_file(project.dir().join("tools.d/fix.sh")).unwrap();
+                    std::os::unix::fs::symlink("evil.sh", project.dir().join("tools.d/fix.sh")).unwrap();
+                }
+                "manifest" => super::kit::tool(&project, "fix", &manifest.replace("fix.sh", "evil.sh")),
+                _ => {}
+            }
+            session.send_line("yes").unwrap();
+            let (code, text) = exit_of(session);
+            assert!(!project.dir().join("evil.txt").exists(), "{change}: {prompt}{text}");
+            let out = std::fs::read_to_string(project.dir().join("out.json")).unwrap();
+            let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+            match change {
+                // The manifest was read before the question; what was shown runs.
+                "" | "manifest" => assert_eq!((code, ran(&project)), (0, true), "{change}: {text}"),
+                _ => {
+                    assert_eq!((code, ran(&project)), (14, false), "{change}: {text} {json}");
+                    assert_eq!(json["code"], "approval/stale", "{json}");
+                }
+            }
+        }
+    }
+}
+
 const SECRET: &str = "s3cr3t-VALUE-of-the-case";
 
 /// A secret argument is in no prompt, plan, error or state; the tool gets it. Audit, queue and cache come later.
@@ -287,6 +357,16 @@ fn f049_secrets_are_not_shown() {
         silent(&["run", "login"], &json!({"token": {"x": SECRET}}).to_string(), 3);
         silent(&["validate", "login"], &json!({"token": SECRET, "n": 1.5}).to_string(), 3);
         silent(&["validate", "login"], &valid, 0);
+        silent(&["run", "login"], &valid[..valid.len() - 2], 3);
+        silent(&["run", "login"], &valid.replace('}', &format!(",\"token\":\"{SECRET}\"}}")), 3);
+        for flag in [format!("token:={SECRET}"), format!("token:=[\"{SECRET}\"]"), format!("token=@{SECRET}")]
+        {
+            for format in ["human", "json"] {
+                let out = project.run(["run", "login", "--format", format, "-a", &flag]).expect(3);
+                let named = flag.contains('@') || !out.stderr.contains(SECRET) && !out.out().contains(SECRET);
+                assert!(named, "{flag}\n{}\n{}", out.out(), out.stderr);
+            }
+        }
         assert!(!holds(&project.outside().join("home"), SECRET));
         // A guard that looks at it does not quote it either.
         project.file("policies/main.yaml", host("", &[&format!("{{ id: no, tool: login, when: {{ args.token: {{ contains: s3 }} }}, action: deny, reason: \"not {{args.token}}\" }}")]));

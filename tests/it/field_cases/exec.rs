@@ -438,3 +438,24 @@ fn f083_nothing_is_answered_from_before() {
         project.run(["run", "append"]).expect(4).says("manifest/unsupported").says("cache");
     }
 }
+
+/// Lists of hosts cannot be held yet, so a manifest that asks for one is refused rather than given more; `false` is held.
+#[test]
+fn f093_listed_hosts_are_not_pretended() {
+    for who in everybody() {
+        let manifest = |network: &str| {
+            let script = "exec 3<>/dev/udp/127.0.0.1/53 && echo sent";
+            format!(
+                "{NO_ARGS}command: [/bin/bash, -c, {}]\nsandbox: {{ allowNetwork: {network} }}\n",
+                quoted(script)
+            )
+        };
+        let project = project(&who, &[("net", &manifest("[ok.test:443]"))], &allow("net", "external"));
+        project.run(["run", "net"]).expect(4).says("manifest/unsupported");
+        project.run(["plan", "net"]).expect(4);
+        tool(&project, "net", &manifest("false"));
+        project.run(["run", "net"]).expect(20);
+        tool(&project, "net", &manifest("true"));
+        assert_eq!(project.run(["run", "net"]).expect(0).out(), "sent\n");
+    }
+}
