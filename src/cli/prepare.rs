@@ -15,7 +15,7 @@ use crate::policy::{
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
-use crate::sandbox::{Stdin, resolve};
+use crate::sandbox::{PlanReport, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
@@ -336,6 +336,31 @@ impl Prepared {
         args
     }
 
+    /// What runs, as it is shown: secrets that were filled into the command line or a path are left out.
+    pub(crate) fn shown_report(&self, call: &ValidatedCall, mut report: PlanReport) -> PlanReport {
+        let args = Value::Object(call.args().clone());
+        let secrets: Vec<String> = self
+            .tool
+            .schema
+            .secrets(&args)
+            .iter()
+            .filter_map(|pointer| args.pointer(pointer))
+            .flat_map(texts)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let mask = |text: &str| {
+            secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "(secret)"))
+        };
+        if !secrets.is_empty() {
+            report.argv = report.argv.iter().map(|arg| mask(arg)).collect();
+            report.cwd = mask(&report.cwd);
+            for mount in &mut report.mounts {
+                mount.path = PathBuf::from(mask(&mount.path.to_string_lossy()));
+            }
+        }
+        report
+    }
+
     /// Classifies the call.
     pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
         let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));
@@ -345,6 +370,17 @@ impl Prepared {
     /// Decides the call.
     pub(crate) fn decide(&self, session: &Session<'_>, call: ValidatedCall) -> Decided {
         policy::decide(self.classify(session, call), &self.policies, &self.ctx)
+    }
+}
+
+/// The texts as which a value can stand in a command line.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Object(map) => map.values().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Null => Vec::new(),
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
     }
 }
 

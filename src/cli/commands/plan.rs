@@ -63,7 +63,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
     let digest = plan
         .as_ref()
         .map(|plan| approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest()));
-    let report = plan.as_ref().map(crate::sandbox::Plan::report);
+    let report = plan.as_ref().map(|plan| prepared.shown_report(decided.call(), plan.report()));
     let fault = if args.preflight { report.as_ref().and_then(preflight) } else { None };
     if fault.is_some() {
         exit = Exit::SandboxUnavailable;
@@ -213,8 +213,9 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     let mode = &shown.in_plan_mode;
     lines.push(row("plan mode").escaped(&escape(mode.action)).plain("  ").escaped(&escape(&mode.rule)));
     if let Some(report) = &shown.report {
-        if report.program.is_some() {
+        if let Some(program) = &report.program {
             lines.push(row("runs").escaped(&quote_argv(&report.argv)));
+            lines.push(row("program").escaped(&escape(&program.to_string_lossy())));
         } else {
             lines.push(row("runs").plain("toolctl itself, inside the sandbox"));
         }
