@@ -368,6 +368,22 @@ fn f049_secrets_are_not_shown() {
             }
         }
         assert!(!holds(&project.outside().join("home"), SECRET));
+        // In the command line too it is shown to nobody but the program.
+        let argv = manifest
+            .replace("[/usr/bin/wc, -c]", "[/usr/bin/printf, \"%s|\", \"{args.token}\", \"t={args.token}\"]")
+            .replace("stdin: \"{args.token}\"", "stdin: none");
+        super::kit::tool(&project, "login", &argv);
+        silent(&["plan", "login"], &valid, 11);
+        let mut session = terminal(&project, "$TOOLCTL run login --args - <call.json >out.txt");
+        let prompt = wait_for_question(&mut session);
+        assert!(!prompt.contains(SECRET) && prompt.contains("t=(secret)"), "{prompt}");
+        session.send_line("yes").unwrap();
+        assert_eq!(exit_of(session).0, 0);
+        assert_eq!(
+            std::fs::read_to_string(project.dir().join("out.txt")).unwrap(),
+            format!("{SECRET}|t={SECRET}|")
+        );
+        super::kit::tool(&project, "login", manifest);
         // A guard that looks at it does not quote it either.
         project.file("policies/main.yaml", host("", &[&format!("{{ id: no, tool: login, when: {{ args.token: {{ contains: s3 }} }}, action: deny, reason: \"not {{args.token}}\" }}")]));
         silent(&["run", "login"], &valid, 10);
