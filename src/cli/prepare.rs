@@ -15,7 +15,7 @@ use crate::policy::{
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
-use crate::sandbox::{Stdin, resolve};
+use crate::sandbox::{PlanReport, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
@@ -174,8 +174,18 @@ impl Prepared {
     }
 
     /// Reads and validates the arguments and fills in the command line.
-    pub(crate) fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
+    pub(crate) fn ready(&self, session: &Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
         let raw = self.read_args(session, args)?;
+        self.ready_with(session, args, raw)
+    }
+
+    /// The same for arguments that were read already: stdin can be read only once.
+    pub(crate) fn ready_with(
+        &self,
+        session: &Session<'_>,
+        args: &CallArgs,
+        raw: Map<String, Value>,
+    ) -> Result<Ready, Failure> {
         let call = Call {
             tool_call_id: args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now())),
             tool_name: self.tool.tool.name.clone(),
@@ -245,7 +255,12 @@ impl Prepared {
         }
     }
 
-    fn read_args(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Map<String, Value>, Failure> {
+    /// Reads the arguments from the flags, a file or stdin, which is then used up.
+    pub(crate) fn read_args(
+        &self,
+        session: &Session<'_>,
+        args: &CallArgs,
+    ) -> Result<Map<String, Value>, Failure> {
         let limits = JsonLimits::default();
         let call_fault = |error| Failure::Arguments(ArgumentFault::Call(error));
         match args.args.as_deref() {
@@ -313,6 +328,42 @@ impl Prepared {
         Ok(policy::decide(classified, &self.policies, &ctx).decision().action)
     }
 
+    /// The canonical arguments, secrets left out: for every output that shows a call.
+    pub(crate) fn shown_args(&self, call: &ValidatedCall) -> Value {
+        let mut args = Value::Object(call.args().clone());
+        for pointer in self.tool.schema.secrets(&args) {
+            if let Some(value) = args.pointer_mut(&pointer) {
+                *value = Value::String("(secret)".to_owned());
+            }
+        }
+        args
+    }
+
+    /// What runs, as it is shown: secrets that were filled into the command line or a path are left out.
+    pub(crate) fn shown_report(&self, call: &ValidatedCall, mut report: PlanReport) -> PlanReport {
+        let args = Value::Object(call.args().clone());
+        let secrets: Vec<String> = self
+            .tool
+            .schema
+            .secrets(&args)
+            .iter()
+            .filter_map(|pointer| args.pointer(pointer))
+            .flat_map(texts)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let mask = |text: &str| {
+            secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "(secret)"))
+        };
+        if !secrets.is_empty() {
+            report.argv = report.argv.iter().map(|arg| mask(arg)).collect();
+            report.cwd = mask(&report.cwd);
+            for mount in &mut report.mounts {
+                mount.path = PathBuf::from(mask(&mount.path.to_string_lossy()));
+            }
+        }
+        report
+    }
+
     /// Classifies the call.
     pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
         let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));
@@ -322,6 +373,17 @@ impl Prepared {
     /// Decides the call.
     pub(crate) fn decide(&self, session: &Session<'_>, call: ValidatedCall) -> Decided {
         policy::decide(self.classify(session, call), &self.policies, &self.ctx)
+    }
+}
+
+/// The texts as which a value can stand in a command line.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Object(map) => map.values().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Null => Vec::new(),
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
     }
 }
 

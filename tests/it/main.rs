@@ -11,7 +11,10 @@
 
 mod architecture;
 mod docs;
+mod errors;
+mod field_cases;
 mod harness;
 mod main_job;
+mod plan_is_run;
 mod prompt;
 mod sandbox;

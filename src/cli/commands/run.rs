@@ -121,7 +121,7 @@ fn consent(
     if session.no_prompt() {
         return Ok(unavailable("prompts are switched off"));
     }
-    let report = plan.report();
+    let report = prepared.shown_report(decided.call(), plan.report());
     let secrets = prepared.tool.schema.secrets(&serde_json::Value::Object(decided.call().args().clone()));
     let request = ApprovalRequest::new(Asked {
         decided,

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Devices that every sandbox has.
 pub(in crate::sandbox) const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"];
 
-const PROGRAM_ROOTS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Folders of the system's programs and libraries.
+pub(super) const PROGRAM_ROOTS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const ALWAYS: [&str; 3] = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"];
 const WITH_NETWORK: [&str; 11] = [
     "/etc/resolv.conf",
