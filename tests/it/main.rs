@@ -15,3 +15,4 @@ mod harness;
 mod main_job;
 mod prompt;
 mod sandbox;
+mod schemas;
