@@ -18,3 +18,4 @@ mod main_job;
 mod plan_is_run;
 mod prompt;
 mod sandbox;
+mod schemas;
