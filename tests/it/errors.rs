@@ -23,12 +23,7 @@ fn workshop(who: &Who) -> Project {
         ("promises", sh("echo no JSON", "output: json\n")),
         ("needs", format!("{NO_ARGS}command: [no-such-program-at-all]\n")),
         ("hooks", sh("echo x > .envrc", WRITES)),
-        (
-            "strict",
-            format!(
-                "parameters: {{ type: object, properties: {{ n: {{ type: integer }} }}, required: [n], additionalProperties: false }}\ncommand: [/bin/true]\n"
-            ),
-        ),
+        ("strict", "parameters: { type: object, properties: { n: { type: integer } }, required: [n], additionalProperties: false }\ncommand: [/bin/true]\n".to_owned()),
         ("asks", sh("echo asked", "")),
         ("denied", sh("echo denied", "")),
         ("future", sh("true", "cache: { ttl: 1000 }\n")),

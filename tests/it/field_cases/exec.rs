@@ -179,12 +179,11 @@ fn f061_bytes_that_are_no_text() {
             let project = project(&who, &[("bytes", &sh(script, ""))], &allow("bytes", "read"));
             assert_eq!(project.run(["run", "bytes"]).expect(0).stdout, bytes, "{script}");
             let json = result(&project, "bytes", 0);
-            match text {
-                Some(text) => assert_eq!(json["result"], text, "{script}"),
-                None => {
-                    assert_eq!(json["lossy"], true, "{script}");
-                    assert!(json["result"].as_str().unwrap().contains('\u{fffd}'), "{script}");
-                }
+            if let Some(text) = text {
+                assert_eq!(json["result"], text, "{script}");
+            } else {
+                assert_eq!(json["lossy"], true, "{script}");
+                assert!(json["result"].as_str().unwrap().contains('\u{fffd}'), "{script}");
             }
         }
     }
