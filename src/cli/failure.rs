@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Config(Vec<Diagnostic>),
     /// There is no such tool.
     UnknownTool(Diagnostic),
+    /// The command selected nothing.
+    NothingToDo(Diagnostic),
     /// The gate did not open.
     Gate(GateError),
     /// The sandbox could not be had, or the program is not there.
@@ -47,6 +49,7 @@ impl Failure {
             Self::Arguments(_) => Exit::Arguments,
             Self::Config(_) => Exit::Config,
             Self::UnknownTool(_) => Exit::UnknownTool,
+            Self::NothingToDo(_) => Exit::NothingToDo,
             Self::Gate(GateError::Denied) => Exit::Denied,
             Self::Gate(GateError::ApprovalRequired | GateError::TooWeak) => Exit::ApprovalUnavailable,
             Self::Gate(GateError::Stale) => Exit::Stale,
@@ -60,7 +63,9 @@ impl Failure {
     /// What is said about it, with a way out.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
-            Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) => vec![diagnostic.clone()],
+            Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) | Self::NothingToDo(diagnostic) => {
+                vec![diagnostic.clone()]
+            }
             Self::Arguments(fault) => fault.diagnostics(),
             Self::Config(diagnostics) => diagnostics.clone(),
             Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],

@@ -408,11 +408,23 @@ fn a_sandbox_that_cannot_be_ends_in_30() {
     }
 }
 
+#[test]
+fn nothing_to_do() {
+    for who in everybody() {
+        let project = Project::of(&who);
+        let ran = project.run(["trust", "--format", "json"]).expect(6).says("help: ");
+        assert_eq!(code_of(&one_document(&ran, "trust")), "usage/nothing-to-do");
+        project.file("toolctl.yaml", "agentName: test\n");
+        one_document(&project.run(["trust", "--format", "json"]).expect(0), "trust");
+        one_document(&project.run(["trust", "--revoke", "--format", "json"]).expect(0), "revoke");
+    }
+}
+
 /// Each code of the page is reached by this file, or stands here with the reason why a test cannot.
 #[test]
 fn the_table_of_codes_is_covered() {
     const ELSEWHERE: [(i32, &str); 10] = [
-        (6, "no command selects anything yet"),
+        (6, "nothing_to_do"),
         (12, "answers_of_a_person_have_their_codes"),
         (13, "answers_of_a_person_have_their_codes"),
         (14, "a race between decision and start; see the sandbox's tests"),

@@ -4,6 +4,7 @@ use crate::cli::args::TrustArgs;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::session::Session;
+use crate::diag::{Code, Diagnostic};
 use crate::manifest::Exec;
 use crate::model::{AllowFs, AllowNetwork, SandboxConfig};
 use crate::project::{CatalogTool, Project};
@@ -23,7 +24,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         return revoke(session, &project);
     }
     let (tools, faults) = project.catalog().all(session.world, &mut session.files);
-    let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::Config)?;
+    let record = project.prepare_trust(session.world, &tools, args.author).map_err(refused)?;
     reach(session, &project, &tools)?;
     session.ui.diagnostics(&session.files, &faults)?;
     project.trust(session.world, &record).map_err(|fault| Failure::Config(vec![fault]))?;
@@ -42,6 +43,13 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         }))?;
     }
     Ok(Exit::Ok)
+}
+
+fn refused(faults: Vec<Diagnostic>) -> Failure {
+    match faults.as_slice() {
+        [only] if only.code == Code::NothingToDo => Failure::NothingToDo(only.clone()),
+        _ => Failure::Config(faults),
+    }
 }
 
 fn revoke(session: &mut Session<'_>, project: &Project) -> Result<Exit, Failure> {

@@ -53,6 +53,7 @@ fn refused(tool: &str, failure: &Failure) -> Value {
         Failure::Usage(_)
         | Failure::Config(_)
         | Failure::UnknownTool(_)
+        | Failure::NothingToDo(_)
         | Failure::Gate(_)
         | Failure::Sandbox(_)
         | Failure::Output(_)
