@@ -7,6 +7,7 @@ use expectrl::Expect as _;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 const NO_ARGS: &str = crate::field_cases::kit::NO_ARGS;
@@ -282,6 +283,19 @@ fn the_tools_own_status() {
     for who in everybody() {
         let project = workshop(&who);
         tool(&project, "high", &sh("exit 200", ""));
+        for (name, text, mode) in [
+            ("plain", "", 0o644),
+            ("nonsense", "no program\n", 0o755),
+            ("widow", "#!/no/such/interpreter\n", 0o755),
+        ] {
+            tool(&project, name, &format!("{NO_ARGS}command: [./{name}.sh]\n"));
+            project.file(&format!("tools.d/{name}.sh"), text);
+            let path = project.dir().join(format!("tools.d/{name}.sh"));
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let policy = std::fs::read_to_string(project.dir().join("policies/main.yaml")).unwrap();
+        project
+            .file("policies/main.yaml", policy.replace("tool: [good", "tool: [plain, nonsense, widow, good"));
         for (words, code) in [
             (&["good"][..], 0),
             (&["fails"], 3),
@@ -294,6 +308,10 @@ fn the_tools_own_status() {
             (&["strict"], 125),
             (&["goood"], 125),
             (&["broken"], 125),
+            (&["needs"], 127),
+            (&["plain"], 126),
+            (&["nonsense"], 126),
+            (&["widow"], 127),
         ] {
             let all: Vec<&str> =
                 ["run"].iter().chain(words).copied().chain(["--exit-status", "tool"]).collect();
@@ -427,7 +445,7 @@ fn the_table_of_codes_is_covered() {
         (6, "nothing_to_do"),
         (12, "answers_of_a_person_have_their_codes"),
         (13, "answers_of_a_person_have_their_codes"),
-        (14, "a race between decision and start; see the sandbox's tests"),
+        (14, "field_cases::approval::f021_a_script_that_changes_while_asking_does_not_run"),
         (16, "answers_of_a_person_have_their_codes"),
         (30, "a_sandbox_that_cannot_be_ends_in_30"),
         (70, "only a fault of toolctl ends so"),
