@@ -355,6 +355,29 @@ fn f131_a_leading_dash_is_no_option() {
     }
 }
 
+/// A value that no program can be given is a fault of the arguments, found before anybody is asked.
+#[test]
+fn what_is_too_long_for_a_command_line_is_said_before_the_start() {
+    for who in everybody() {
+        let params = "parameters: { type: object, properties: { t: { type: string } }, required: [t], additionalProperties: false }\n";
+        let by_argv = format!("{params}command: [/usr/bin/printf, \"%s\", \"{{args.t}}\"]\nstdin: none\n");
+        let by_stdin = format!("{params}command: [/bin/cat]\nstdin: \"{{args.t}}\"\n");
+        let project = project(&who, &[("say", &by_argv)], &allow("say", "read"));
+        let run = |command: &str, bytes: usize| {
+            let args = json!({"t": "x".repeat(bytes)}).to_string();
+            project.run_with([command, "say", "--format", "json", "--args", "-"], args.as_bytes())
+        };
+        let json = run("run", 131_071).expect(0).json();
+        assert_eq!(json["result"].as_str().unwrap().len(), 131_071);
+        for bytes in [131_072, 3_000_000] {
+            assert_eq!(run("run", bytes).expect(3).says("stdin").json()["code"], "call/unsafe-argument");
+            run("plan", bytes).expect(3);
+        }
+        tool(&project, "say", &by_stdin);
+        assert_eq!(run("run", 500_000).expect(0).json()["result"].as_str().unwrap().len(), 500_000);
+    }
+}
+
 /// A bare name is looked for on a constant list of folders: neither the working folder nor the caller's PATH counts.
 #[test]
 fn f133_the_path_of_the_caller_finds_nothing() {
