@@ -384,6 +384,26 @@ fn f049_secrets_are_not_shown() {
             format!("{SECRET}|t={SECRET}|")
         );
         super::kit::tool(&project, "login", manifest);
+        // An address with a secret in it takes a canonical form, and what was written is not shown either.
+        for format in ["uri", "path"] {
+            let place = format!(
+                "parameters: {{ type: object, properties: {{ token: {{ type: string, format: {format}, writeOnly: true }} }}, required: [token], additionalProperties: false }}\ncommand: [/bin/cat]\nstdin: \"{{args.token}}\"\n"
+            );
+            super::kit::tool(&project, "login", &place);
+            let written = |text: &str| json!({"token": text}).to_string();
+            for (text, code) in [
+                (format!("HTTPS://Hooks.test/a/../{SECRET}"), 11),
+                (format!("./a/../{SECRET}"), if format == "uri" { 3 } else { 11 }),
+                (format!("http://[{SECRET}"), if format == "uri" { 3 } else { 11 }),
+                (format!("{SECRET}\0"), 3),
+            ] {
+                silent(&["plan", "login"], &written(&text), code);
+                silent(&["run", "login"], &written(&text), code);
+                silent(&["policy", "explain", "login"], &written(&text), code);
+                silent(&["validate", "login"], &written(&text), if code == 3 { 3 } else { 0 });
+            }
+        }
+        super::kit::tool(&project, "login", manifest);
         // A guard that looks at it does not quote it either.
         project.file("policies/main.yaml", host("", &["{ id: no, tool: login, when: { args.token: { contains: s3 } }, action: deny, reason: \"not {args.token}\" }"]));
         silent(&["run", "login"], &valid, 10);
