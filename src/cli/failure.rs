@@ -4,6 +4,7 @@ use super::exit::Exit;
 use crate::call::CallError;
 use crate::diag::{Code, Diagnostic};
 use crate::gate::GateError;
+use crate::manifest::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::term::OutputError;
 
@@ -22,6 +23,8 @@ pub(crate) enum Failure {
     NothingToDo(Diagnostic),
     /// The gate did not open.
     Gate(GateError),
+    /// The tool's program cannot be found or executed.
+    Program(ProgramError),
     /// The sandbox could not be had, or the program is not there.
     Sandbox(SandboxError),
     /// The output could not be written.
@@ -47,7 +50,7 @@ impl Failure {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Arguments(_) => Exit::Arguments,
-            Self::Config(_) => Exit::Config,
+            Self::Config(_) | Self::Program(_) => Exit::Config,
             Self::UnknownTool(_) => Exit::UnknownTool,
             Self::NothingToDo(_) => Exit::NothingToDo,
             Self::Gate(GateError::Denied) => Exit::Denied,
@@ -60,6 +63,38 @@ impl Failure {
         }
     }
 
+    /// The code of `--exit-status tool` where the tool did not run: 127 if its program is not there, 126 if that cannot
+    /// be executed, 125 for everything else.
+    pub(crate) const fn tool_status(&self) -> u8 {
+        match self {
+            Self::Program(ProgramError::NotExecutable { .. }) | Self::Sandbox(SandboxError::Exec { .. }) => {
+                126
+            }
+            Self::Program(
+                ProgramError::NotOnPath { .. }
+                | ProgramError::Missing { .. }
+                | ProgramError::NoToolDir { .. }
+                | ProgramError::BadName { .. },
+            )
+            | Self::Sandbox(SandboxError::ProgramMissing { .. }) => 127,
+            Self::Usage(_)
+            | Self::Arguments(_)
+            | Self::Config(_)
+            | Self::UnknownTool(_)
+            | Self::NothingToDo(_)
+            | Self::Gate(_)
+            | Self::Sandbox(
+                SandboxError::Unavailable { .. }
+                | SandboxError::BadRequest(_)
+                | SandboxError::Changed { .. }
+                | SandboxError::Lost
+                | SandboxError::Host { .. },
+            )
+            | Self::Output(_)
+            | Self::Internal(_) => 125,
+        }
+    }
+
     /// What is said about it, with a way out.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
@@ -69,6 +104,7 @@ impl Failure {
             Self::Arguments(fault) => fault.diagnostics(),
             Self::Config(diagnostics) => diagnostics.clone(),
             Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],
+            Self::Program(error) => vec![error.to_diagnostic()],
             Self::Sandbox(error) => vec![sandbox_diagnostic(error)],
             Self::Output(error) => {
                 vec![Diagnostic::error(

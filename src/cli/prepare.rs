@@ -19,6 +19,7 @@ use crate::sandbox::{PlanReport, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -337,6 +338,14 @@ impl Prepared {
             }
         }
         args
+    }
+
+    /// How arguments were written before they took their canonical form; secrets are left out.
+    pub(crate) fn shown_originals(&self, call: &ValidatedCall) -> BTreeMap<String, String> {
+        let secrets = self.tool.schema.secrets(&Value::Object(call.args().clone()));
+        let mut originals = call.originals().clone();
+        originals.retain(|pointer, _| !secrets.contains(pointer));
+        originals
     }
 
     /// What runs, as it is shown: secrets that were filled into the command line or a path are left out.

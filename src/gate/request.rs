@@ -131,7 +131,7 @@ fn details(asked: Asked<'_>, report: &PlanReport) -> Vec<Detail> {
     for (name, value) in call.args() {
         out.push(argument(name, value, call.defaults(), secrets));
     }
-    for (pointer, original) in call.originals() {
+    for (pointer, original) in call.originals().iter().filter(|(pointer, _)| !secrets.contains(pointer)) {
         out.push(Detail::untrusted("written", &Untrusted::new(format!("{pointer} was {original}"))));
     }
     if !ctx.agents.is_empty() {

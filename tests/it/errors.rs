@@ -7,6 +7,7 @@ use expectrl::Expect as _;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 
 const NO_ARGS: &str = crate::field_cases::kit::NO_ARGS;
@@ -23,12 +24,7 @@ fn workshop(who: &Who) -> Project {
         ("promises", sh("echo no JSON", "output: json\n")),
         ("needs", format!("{NO_ARGS}command: [no-such-program-at-all]\n")),
         ("hooks", sh("echo x > .envrc", WRITES)),
-        (
-            "strict",
-            format!(
-                "parameters: {{ type: object, properties: {{ n: {{ type: integer }} }}, required: [n], additionalProperties: false }}\ncommand: [/bin/true]\n"
-            ),
-        ),
+        ("strict", "parameters: { type: object, properties: { n: { type: integer } }, required: [n], additionalProperties: false }\ncommand: [/bin/true]\n".to_owned()),
         ("asks", sh("echo asked", "")),
         ("denied", sh("echo denied", "")),
         ("future", sh("true", "cache: { ttl: 1000 }\n")),
@@ -287,6 +283,19 @@ fn the_tools_own_status() {
     for who in everybody() {
         let project = workshop(&who);
         tool(&project, "high", &sh("exit 200", ""));
+        for (name, text, mode) in [
+            ("plain", "", 0o644),
+            ("nonsense", "no program\n", 0o755),
+            ("widow", "#!/no/such/interpreter\n", 0o755),
+        ] {
+            tool(&project, name, &format!("{NO_ARGS}command: [./{name}.sh]\n"));
+            project.file(&format!("tools.d/{name}.sh"), text);
+            let path = project.dir().join(format!("tools.d/{name}.sh"));
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let policy = std::fs::read_to_string(project.dir().join("policies/main.yaml")).unwrap();
+        project
+            .file("policies/main.yaml", policy.replace("tool: [good", "tool: [plain, nonsense, widow, good"));
         for (words, code) in [
             (&["good"][..], 0),
             (&["fails"], 3),
@@ -299,6 +308,10 @@ fn the_tools_own_status() {
             (&["strict"], 125),
             (&["goood"], 125),
             (&["broken"], 125),
+            (&["needs"], 127),
+            (&["plain"], 126),
+            (&["nonsense"], 126),
+            (&["widow"], 127),
         ] {
             let all: Vec<&str> =
                 ["run"].iter().chain(words).copied().chain(["--exit-status", "tool"]).collect();
@@ -413,14 +426,26 @@ fn a_sandbox_that_cannot_be_ends_in_30() {
     }
 }
 
+#[test]
+fn nothing_to_do() {
+    for who in everybody() {
+        let project = Project::of(&who);
+        let ran = project.run(["trust", "--format", "json"]).expect(6).says("help: ");
+        assert_eq!(code_of(&one_document(&ran, "trust")), "usage/nothing-to-do");
+        project.file("toolctl.yaml", "agentName: test\n");
+        one_document(&project.run(["trust", "--format", "json"]).expect(0), "trust");
+        one_document(&project.run(["trust", "--revoke", "--format", "json"]).expect(0), "revoke");
+    }
+}
+
 /// Each code of the page is reached by this file, or stands here with the reason why a test cannot.
 #[test]
 fn the_table_of_codes_is_covered() {
     const ELSEWHERE: [(i32, &str); 10] = [
-        (6, "no command selects anything yet"),
+        (6, "nothing_to_do"),
         (12, "answers_of_a_person_have_their_codes"),
         (13, "answers_of_a_person_have_their_codes"),
-        (14, "a race between decision and start; see the sandbox's tests"),
+        (14, "field_cases::approval::f021_a_script_that_changes_while_asking_does_not_run"),
         (16, "answers_of_a_person_have_their_codes"),
         (30, "a_sandbox_that_cannot_be_ends_in_30"),
         (70, "only a fault of toolctl ends so"),

@@ -194,23 +194,23 @@ impl Case {
     fn policy(&self) -> String {
         let mut text = format!("policy: main\nformat: 1\nrole: host\ndefault: {}\n", self.default);
         if let Some(effects) = self.effects {
-            text.push_str(&format!("effects: {{ probe: {effects} }}\n"));
+            text.push_str("effects: { probe: ");
+            text.push_str(effects);
+            text.push_str(" }\n");
         }
         if !self.rules.is_empty() {
             text.push_str("rules:\n");
         }
-        for (number, rule) in self.rules.iter().enumerate() {
+        let rules = self.rules.iter().enumerate().map(|(number, rule)| {
             let grant = matches!(rule.action, "allow" | "ask");
             let when = match rule.when {
                 "" if grant => ", always: true".to_owned(),
                 "" => String::new(),
                 when => format!(", when: {{ {when} }}"),
             };
-            text.push_str(&format!(
-                "  - {{ id: r{number}, {}{when}, action: {} }}\n",
-                rule.selects, rule.action
-            ));
-        }
+            format!("  - {{ id: r{number}, {}{when}, action: {} }}\n", rule.selects, rule.action)
+        });
+        text.extend(rules);
         text
     }
 

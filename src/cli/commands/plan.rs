@@ -142,7 +142,7 @@ fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
         layer: shown.prepared.tool.layer.as_str(),
         args: shown.prepared.shown_args(call),
         defaults: call.defaults().to_vec(),
-        originals: serde_json::to_value(call.originals()).unwrap_or(Value::Null),
+        originals: serde_json::to_value(shown.prepared.shown_originals(call)).unwrap_or(Value::Null),
         decision: decision_info(&session.files, decision),
         matched: decision
             .matched
@@ -188,8 +188,8 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     if !call.defaults().is_empty() {
         lines.push(row("").plain("by default ").escaped(&escape(&call.defaults().join(" "))));
     }
-    for (pointer, original) in call.originals() {
-        lines.push(row("").escaped(&escape(pointer)).plain(" was written ").code(&escape(original)));
+    for (pointer, original) in shown.prepared.shown_originals(call) {
+        lines.push(row("").escaped(&escape(&pointer)).plain(" was written ").code(&escape(&original)));
     }
     let effects: Vec<&str> = decision.effects.iter().map(Effect::as_str).collect();
     lines.push(row("effects").escaped(&escape(&effects.join(", "))));

@@ -46,7 +46,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Fail
             let exit = session.fail(&failure);
             Ok(match args.exit_status {
                 ExitStatus::Toolctl => End::Own(exit),
-                ExitStatus::Tool => End::Tool(125),
+                ExitStatus::Tool => End::Tool(failure.tool_status()),
             })
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         return revoke(session, &project);
     }
     let (tools, faults) = project.catalog().all(session.world, &mut session.files);
-    let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::Config)?;
+    let record = project.prepare_trust(session.world, &tools, args.author).map_err(refused)?;
     if matches!(project.trust, TrustState::Changed(_)) {
         for note in trust_notes(&project) {
             session.ui.say(&Text::new().escaped(&escape(&note)))?;
@@ -55,6 +55,13 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         }))?;
     }
     Ok(Exit::Ok)
+}
+
+fn refused(faults: Vec<Diagnostic>) -> Failure {
+    match faults.as_slice() {
+        [only] if only.code == Code::NothingToDo => Failure::NothingToDo(only.clone()),
+        _ => Failure::Config(faults),
+    }
 }
 
 fn revoke(session: &mut Session<'_>, project: &Project) -> Result<Exit, Failure> {

@@ -172,9 +172,9 @@ fn f119_only_the_word_on_the_terminal_approves() {
             let mut session = terminal(&project, CALL);
             wait_for_question(&mut session);
             if answer == "\x04" {
-                session.send(answer).unwrap()
+                session.send(answer).unwrap();
             } else {
-                session.send_line(answer).unwrap()
+                session.send_line(answer).unwrap();
             }
             assert_eq!(exit_of(session).0, 12, "{answer:?}");
             assert!(!ran(&project));
@@ -357,7 +357,7 @@ fn f049_secrets_are_not_shown() {
         silent(&["run", "login"], &json!({"token": {"x": SECRET}}).to_string(), 3);
         silent(&["validate", "login"], &json!({"token": SECRET, "n": 1.5}).to_string(), 3);
         silent(&["validate", "login"], &valid, 0);
-        silent(&["run", "login"], &valid[..valid.len() - 2], 3);
+        silent(&["run", "login"], valid.trim_end_matches("\"}"), 3);
         silent(&["run", "login"], &valid.replace('}', &format!(",\"token\":\"{SECRET}\"}}")), 3);
         for flag in [format!("token:={SECRET}"), format!("token:=[\"{SECRET}\"]"), format!("token=@{SECRET}")]
         {
@@ -384,8 +384,28 @@ fn f049_secrets_are_not_shown() {
             format!("{SECRET}|t={SECRET}|")
         );
         super::kit::tool(&project, "login", manifest);
+        // An address with a secret in it takes a canonical form, and what was written is not shown either.
+        for format in ["uri", "path"] {
+            let place = format!(
+                "parameters: {{ type: object, properties: {{ token: {{ type: string, format: {format}, writeOnly: true }} }}, required: [token], additionalProperties: false }}\ncommand: [/bin/cat]\nstdin: \"{{args.token}}\"\n"
+            );
+            super::kit::tool(&project, "login", &place);
+            let written = |text: &str| json!({"token": text}).to_string();
+            for (text, code) in [
+                (format!("HTTPS://Hooks.test/a/../{SECRET}"), 11),
+                (format!("./a/../{SECRET}"), if format == "uri" { 3 } else { 11 }),
+                (format!("http://[{SECRET}"), if format == "uri" { 3 } else { 11 }),
+                (format!("{SECRET}\0"), 3),
+            ] {
+                silent(&["plan", "login"], &written(&text), code);
+                silent(&["run", "login"], &written(&text), code);
+                silent(&["policy", "explain", "login"], &written(&text), code);
+                silent(&["validate", "login"], &written(&text), if code == 3 { 3 } else { 0 });
+            }
+        }
+        super::kit::tool(&project, "login", manifest);
         // A guard that looks at it does not quote it either.
-        project.file("policies/main.yaml", host("", &[&format!("{{ id: no, tool: login, when: {{ args.token: {{ contains: s3 }} }}, action: deny, reason: \"not {{args.token}}\" }}")]));
+        project.file("policies/main.yaml", host("", &["{ id: no, tool: login, when: { args.token: { contains: s3 } }, action: deny, reason: \"not {args.token}\" }"]));
         silent(&["run", "login"], &valid, 10);
         silent(&["policy", "explain", "login"], &valid, 10);
         project.file("policies/main.yaml", allow("login", "external"));

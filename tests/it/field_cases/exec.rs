@@ -179,12 +179,11 @@ fn f061_bytes_that_are_no_text() {
             let project = project(&who, &[("bytes", &sh(script, ""))], &allow("bytes", "read"));
             assert_eq!(project.run(["run", "bytes"]).expect(0).stdout, bytes, "{script}");
             let json = result(&project, "bytes", 0);
-            match text {
-                Some(text) => assert_eq!(json["result"], text, "{script}"),
-                None => {
-                    assert_eq!(json["lossy"], true, "{script}");
-                    assert!(json["result"].as_str().unwrap().contains('\u{fffd}'), "{script}");
-                }
+            if let Some(text) = text {
+                assert_eq!(json["result"], text, "{script}");
+            } else {
+                assert_eq!(json["lossy"], true, "{script}");
+                assert!(json["result"].as_str().unwrap().contains('\u{fffd}'), "{script}");
             }
         }
     }
@@ -353,6 +352,29 @@ fn f131_a_leading_dash_is_no_option() {
         // `--` without the word of the manifest that the program honours it is not enough.
         tool(&plain, "log", &manifest(&format!("[{printf}, --, \"{{args.ref}}\"]")));
         call(&plain, "log", r#"{"ref":"-x"}"#, 3);
+    }
+}
+
+/// A value that no program can be given is a fault of the arguments, found before anybody is asked.
+#[test]
+fn what_is_too_long_for_a_command_line_is_said_before_the_start() {
+    for who in everybody() {
+        let params = "parameters: { type: object, properties: { t: { type: string } }, required: [t], additionalProperties: false }\n";
+        let by_argv = format!("{params}command: [/usr/bin/printf, \"%s\", \"{{args.t}}\"]\nstdin: none\n");
+        let by_stdin = format!("{params}command: [/bin/cat]\nstdin: \"{{args.t}}\"\n");
+        let project = project(&who, &[("say", &by_argv)], &allow("say", "read"));
+        let run = |command: &str, bytes: usize| {
+            let args = json!({"t": "x".repeat(bytes)}).to_string();
+            project.run_with([command, "say", "--format", "json", "--args", "-"], args.as_bytes())
+        };
+        let json = run("run", 131_071).expect(0).json();
+        assert_eq!(json["result"].as_str().unwrap().len(), 131_071);
+        for bytes in [131_072, 3_000_000] {
+            assert_eq!(run("run", bytes).expect(3).says("stdin").json()["code"], "call/unsafe-argument");
+            run("plan", bytes).expect(3);
+        }
+        tool(&project, "say", &by_stdin);
+        assert_eq!(run("run", 500_000).expect(0).json()["result"].as_str().unwrap().len(), 500_000);
     }
 }
 

@@ -24,13 +24,17 @@ pub(crate) fn sh(script: &str, rest: &str) -> String {
 pub(crate) fn host(effects: &str, rules: &[&str]) -> String {
     let mut text = String::from("policy: main\nformat: 1\nrole: host\ndefault: deny\n");
     if !effects.is_empty() {
-        text.push_str(&format!("effects:\n  {effects}\n"));
+        text.push_str("effects:\n  ");
+        text.push_str(effects);
+        text.push('\n');
     }
     if !rules.is_empty() {
         text.push_str("rules:\n");
     }
     for rule in rules {
-        text.push_str(&format!("  - {rule}\n"));
+        text.push_str("  - ");
+        text.push_str(rule);
+        text.push('\n');
     }
     text
 }

@@ -9,12 +9,10 @@ use std::process::{Command, Stdio};
 fn f121_stdout_is_one_json_value() {
     for who in everybody() {
         let noisy = sh("echo out; echo err >&2; echo '{{\"more\": 1}}'", "");
-        let suspicious = format!(
-            "parameters: {{ type: object, properties: {{ a: {{ type: string, format: no-such-format }} }} }}\ncommand: [/bin/true]\n"
-        );
+        let suspicious = "parameters: { type: object, properties: { a: { type: string, format: no-such-format } } }\ncommand: [/bin/true]\n";
         let project = project(
             &who,
-            &[("noisy", &noisy), ("odd", &suspicious)],
+            &[("noisy", &noisy), ("odd", suspicious)],
             &host("", &["{ id: ask, tool: [noisy, odd], always: true, action: ask }"]),
         );
         let one = |args: &[&str], env: &[(&str, &str)]| {

@@ -171,7 +171,7 @@ fn f113_depth_is_bounded() {
     let mut bomb = String::from("x: &a0 [1,2,3,4,5,6,7,8,9]\n");
     for level in 1..12 {
         let before = format!("*a{}, ", level - 1).repeat(9);
-        bomb.push_str(&format!("x{level}: &a{level} [{before}]\n"));
+        bomb.extend([format!("x{level}: &a{level} [{before}]\n")]);
     }
     tool(&project, "echo", &bomb);
     let ran = project.run(["run", "echo"]).expect(4).says("tools.d/echo.yaml");
