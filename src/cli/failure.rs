@@ -21,6 +21,8 @@ pub(crate) enum Failure {
     UnknownTool(Diagnostic),
     /// There is nothing that the command could work on.
     NothingToDo(Diagnostic),
+    /// A file of toolctl's own could not be written.
+    Unwritten(Diagnostic),
     /// The gate did not open.
     Gate(GateError),
     /// The tool's program cannot be found or executed.
@@ -45,6 +47,15 @@ pub(crate) enum ArgumentFault {
 }
 
 impl Failure {
+    /// Faults of the project or of what is kept about it, with the exit code that their code stands for.
+    pub(crate) fn of(faults: Vec<Diagnostic>) -> Self {
+        match faults.as_slice() {
+            [only] if only.code == Code::NothingToDo => Self::NothingToDo(only.clone()),
+            [only] if only.code == Code::OutputError => Self::Unwritten(only.clone()),
+            _ => Self::Config(faults),
+        }
+    }
+
     /// The exit code.
     pub(crate) const fn exit(&self) -> Exit {
         match self {
@@ -58,7 +69,7 @@ impl Failure {
             Self::Gate(GateError::Stale) => Exit::Stale,
             Self::Sandbox(error) => sandbox_exit(error),
             // A reader that has seen enough is no failure of ours, but what it did not read was not delivered.
-            Self::Output(_) => Exit::Output,
+            Self::Output(_) | Self::Unwritten(_) => Exit::Output,
             Self::Internal(_) => Exit::Internal,
         }
     }
@@ -82,6 +93,7 @@ impl Failure {
             | Self::Config(_)
             | Self::UnknownTool(_)
             | Self::NothingToDo(_)
+            | Self::Unwritten(_)
             | Self::Gate(_)
             | Self::Sandbox(
                 SandboxError::Unavailable { .. }
@@ -98,7 +110,10 @@ impl Failure {
     /// What is said about it, with a way out.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
-            Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) | Self::NothingToDo(diagnostic) => {
+            Self::Usage(diagnostic)
+            | Self::UnknownTool(diagnostic)
+            | Self::NothingToDo(diagnostic)
+            | Self::Unwritten(diagnostic) => {
                 vec![diagnostic.clone()]
             }
             Self::Arguments(fault) => fault.diagnostics(),

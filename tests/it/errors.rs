@@ -438,6 +438,30 @@ fn nothing_to_do() {
     }
 }
 
+/// The record of trust: one that cannot be written is 74, one that is damaged is no trust, is named, and can be renewed.
+#[test]
+fn a_record_of_trust_that_cannot_be_used() {
+    for who in everybody() {
+        let project = project(&who, &[("good", &sh("echo out", ""))], &allow("good", "read"));
+        let dir = project.outside().join("home/state/trust");
+        let record = std::fs::read_dir(&dir).unwrap().next().unwrap().unwrap().path();
+        let intact = std::fs::read(&record).unwrap();
+        for damage in [&b""[..], b"garbage", b"\xff", intact.split_at(intact.len() / 2).0] {
+            std::fs::write(&record, damage).unwrap();
+            let ran = project.run(["run", "good", "--format", "json"]).expect(4).says("help: ");
+            assert!(ran.stderr.contains(record.to_str().unwrap()), "{}", ran.stderr);
+            assert_eq!(one_document(&ran, "good")["code"], "config/needs-trust");
+        }
+        project.run(["trust"]).expect(0);
+        project.run(["run", "good"]).expect(0);
+        let mut command = project.command(["trust", "--format", "json"]);
+        project.file_at(&project.outside().join("file"), "");
+        command.env("TOOLCTL_HOME", project.outside().join("file"));
+        let ran = finish(command, None).expect(74).says("help: ");
+        assert_eq!(code_of(&one_document(&ran, "trust")), "output/error");
+    }
+}
+
 /// Each code of the page is reached by this file, or stands here with the reason why a test cannot.
 #[test]
 fn the_table_of_codes_is_covered() {

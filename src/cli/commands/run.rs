@@ -87,7 +87,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
         prepared
             .project
             .suspend_trust(session.world, &created.join(", "))
-            .map_err(|fault| Failure::Config(vec![fault]))?;
+            .map_err(|fault| Failure::of(vec![fault]))?;
     }
     let signal = interrupt.finish();
     show(session, &authorization, &outcome)?;

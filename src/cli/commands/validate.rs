@@ -53,6 +53,7 @@ fn refused(tool: &str, failure: &Failure) -> Value {
         | Failure::Config(_)
         | Failure::UnknownTool(_)
         | Failure::NothingToDo(_)
+        | Failure::Unwritten(_)
         | Failure::Program(_)
         | Failure::Gate(_)
         | Failure::Sandbox(_)
