@@ -67,3 +67,29 @@ pub(crate) mod kit;
 mod output;
 mod policy;
 mod validation;
+
+/// The table above names every case once, and every test that it names is there.
+#[test]
+fn the_table_is_complete() {
+    let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    let table: Vec<String> = read("field_cases/mod.rs")
+        .lines()
+        .filter(|line| line.starts_with("//! |"))
+        .map(str::to_owned)
+        .collect();
+    for number in (1..140).step_by(2) {
+        let id = format!("F{number:03}");
+        assert_eq!(table.iter().filter(|line| line.contains(&id)).count(), 1, "{id}");
+    }
+    let named = table.iter().flat_map(|line| line.split('`')).filter_map(|word| word.split_once("::f"));
+    let mut count = 0;
+    for (module, name) in named {
+        assert!(
+            read(&format!("field_cases/{module}.rs")).contains(&format!("fn f{name}()")),
+            "{module}::f{name}"
+        );
+        count += 1;
+    }
+    assert!(count > 40, "the table was not read");
+}
