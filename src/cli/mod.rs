@@ -16,8 +16,9 @@ mod verdict;
 pub use exit::Exit;
 
 use crate::diag::{Code, Diagnostic};
+use crate::term;
 use crate::text::escape;
-use crate::world::HostWorld;
+use crate::world::{HostWorld, MemoWorld};
 use args::{Cli, Command, Global};
 use clap::Parser as _;
 use commands::run::End;
@@ -38,6 +39,10 @@ pub fn main() -> ExitCode {
             let name = words.next().unwrap_or_default();
             return crate::execute::builtin::main(&name.to_string_lossy());
         }
+        if (first == "--version" || first == "-V") && words.len() == 0 {
+            // The commonest question of scripts, answered before the command line is put together.
+            return if term::print_version().is_ok() { Exit::Ok.into() } else { Exit::Output.into() };
+        }
         if first == "help" && words.next().is_some_and(|topic| topic == "environment") {
             let mut session = Session::new(&world, Global::default());
             let outcome = commands::environment::run(&mut session);
@@ -48,6 +53,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return unread(&error),
     };
+    let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);
     finish(dispatch(&mut session, &cli.command))
 }

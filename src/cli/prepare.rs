@@ -100,7 +100,10 @@ pub(crate) fn find_tool(
             Failure::Config(diagnostics)
         }
     })?;
-    session.ui.diagnostics(&session.files, &tool.warnings)?;
+    // What is odd about a manifest is `check`'s matter; here it would be said at every call.
+    if session.global.verbose > 0 {
+        session.ui.diagnostics(&session.files, &tool.warnings)?;
+    }
     Ok(tool)
 }
 

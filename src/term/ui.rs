@@ -290,6 +290,11 @@ impl Ui {
     }
 }
 
+/// Prints the program's name and version.
+pub fn print_version() -> io::Result<()> {
+    io::stdout().write_all(concat!("toolctl ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
+}
+
 /// The columns of a terminal; `None` for anything else.
 pub(super) fn columns(fd: impl AsFd) -> Option<u16> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;

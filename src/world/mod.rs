@@ -4,9 +4,11 @@
 //! and are hermetic. Subprocesses are reached through the sandbox backends alone.
 
 mod host;
+mod memo;
 mod memory;
 
 pub use host::HostWorld;
+pub use memo::MemoWorld;
 pub use memory::MemoryWorld;
 
 use std::ffi::OsString;

@@ -5,7 +5,6 @@ use crate::cli::confine::confine;
 use crate::cli::document;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::interrupt::Interrupt;
 use crate::cli::prepare::{Prepared, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
@@ -19,7 +18,7 @@ use crate::model::EffectSet;
 use crate::policy::{Action, Decided, Strength};
 use crate::project::TimeoutAction;
 use crate::result::{Denial, ToolCallResult};
-use crate::sandbox::{EndCause, Plan};
+use crate::sandbox::{Cancel, EndCause, Plan};
 use crate::term::Format;
 use crate::text::escape;
 
@@ -74,13 +73,13 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
         },
     };
     let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
-    let interrupt = Interrupt::install().map_err(|error| Failure::Internal(error.into()))?;
+    let cancel = Cancel::on_signals().map_err(|error| Failure::Internal(error.into()))?;
     let quarantine = prepared.project.state_dir().map_or_else(
         |_| prepared.project.workspace.join(".toolctl-quarantine"),
         |state| state.join("quarantine"),
     );
     let terms = Terms { output: prepared.tool.tool.output, quarantine: &quarantine };
-    let (authorization, outcome) = execute::run(call, terms, Some(interrupt.cancel()))?;
+    let (authorization, outcome) = execute::run(call, terms, Some(&cancel))?;
     if let OutcomeKind::ControlFiles { moved } = &outcome.kind {
         let created: Vec<String> =
             moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
@@ -89,7 +88,8 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
             .suspend_trust(session.world, &created.join(", "))
             .map_err(|fault| Failure::of(vec![fault]))?;
     }
-    let signal = interrupt.finish();
+    let signal = cancel.signal();
+    drop(cancel);
     show(session, &authorization, &outcome)?;
     Ok(end(args.exit_status, &outcome, signal))
 }
