@@ -62,6 +62,7 @@ pub(crate) struct Ready {
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
     let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
+    project.check_programs(session.world, &tool).map_err(Failure::Config)?;
     let mut refused = unsupported(&tool.tool);
     refused.extend(project.settings.unsupported());
     if !refused.is_empty() {
@@ -438,7 +439,7 @@ fn fill_entry(entry: &str, args: &Map<String, Value>, env: &FillEnv<'_>) -> Resu
 }
 
 /// An id for a call that came without one: the time, and the process that made it.
-fn new_id(now: std::time::SystemTime) -> String {
+pub(crate) fn new_id(now: std::time::SystemTime) -> String {
     let nanos = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     format!("call-{nanos:x}-{:x}", std::process::id())
 }

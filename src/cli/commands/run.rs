@@ -5,7 +5,7 @@ use crate::cli::confine::confine;
 use crate::cli::document;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::prepare::{Prepared, prepare};
+use crate::cli::prepare::{Prepared, new_id, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
 use crate::diag::{Code, Diagnostic};
@@ -35,12 +35,14 @@ pub(crate) enum End {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
-    match attempt(session, args) {
+    // Every result has an id by which its caller knows it, also one that fails before the call is read.
+    let mut args = args.clone();
+    let id = args.call.context.call_id.get_or_insert_with(|| new_id(session.world.now())).clone();
+    match attempt(session, &args) {
         Ok(end) => Ok(end),
         Err(failure) => {
             if session.ui.format() != Format::Human {
-                let id = args.call.context.call_id.as_deref().unwrap_or("");
-                session.ui.document(&document::of_failure(id, &args.call.tool, &failure))?;
+                session.ui.document(&document::of_failure(&id, &args.call.tool, &failure))?;
             }
             let exit = session.fail(&failure);
             Ok(match args.exit_status {

@@ -323,7 +323,8 @@ fn prepare_and_exec(ctx: &ToolCtx<'_>) -> Result<(), StepError> {
         if libc::chdir(spec.cwd.as_ptr()) < 0 {
             return fail(Step::Folder);
         }
-        libc::umask(0o077);
+        // The usual one: what a tool makes in the workspace is for others to read, and its own folders are closed anyway.
+        libc::umask(0o022);
         for (kind, value) in spec.rlimits {
             // At the hard limit of processor time the kernel kills without saying why; one second earlier it says so.
             let more = u64::from(*kind == libc::RLIMIT_CPU);
