@@ -26,7 +26,7 @@ fn in_the_right_order<F: FnOnce(&Decided) -> Plan>(
     let plan = sandbox(&decided);
     let digest = toolctl::gate::approval_digest(&decided, &plan, "", &policies.digest());
     let authorized: AuthorizedCall = authorize(decided, plan, Stdin::Null, approval, &digest).ok()?;
-    let (_, outcome) = execute::run(authorized, terms, None).ok()?;
+    let (_, outcome) = execute::run(authorized, terms).ok()?;
     let shown = toolctl::text::Untrusted::new("text").escape().to_string();
     (shown == "text").then_some(outcome)
 }

@@ -4,7 +4,7 @@ use super::outcome::{Outcome, OutcomeKind};
 use super::quarantine::quarantine;
 use crate::gate::{Authorized, AuthorizedCall};
 use crate::manifest::OutputKind;
-use crate::sandbox::{self, Cancel, EndCause, Ended, SandboxError};
+use crate::sandbox::{self, Cancel, Early, EndCause, Ended, SandboxError};
 use crate::source::{JsonLimits, parse_value};
 use crate::text::escape;
 use serde_json::Value;
@@ -13,27 +13,27 @@ use std::path::Path;
 /// An exit code by which a tool says that trying again may help.
 const RETRYABLE_EXIT: i32 = 75;
 
-/// What the execution has to know of the tool beyond the authorisation.
-#[derive(Debug, Clone, Copy)]
+/// What the execution needs beyond the authorisation.
+#[derive(Debug)]
 pub struct Terms<'a> {
     /// What the tool prints.
     pub output: OutputKind,
     /// Where created control files are moved.
     pub quarantine: &'a Path,
+    /// What ends it from outside.
+    pub cancel: Option<&'a Cancel>,
+    /// A helper that was started while the call was decided.
+    pub early: Option<Early>,
 }
 
 /// Executes the call. The authorisation is used up, whatever happens.
 ///
 /// # Errors
 /// A [`SandboxError`] means that nothing of the tool ran, [`SandboxError::Lost`] excepted.
-pub fn run(
-    call: AuthorizedCall,
-    terms: Terms<'_>,
-    cancel: Option<&Cancel>,
-) -> Result<(Authorization, Outcome), SandboxError> {
+pub fn run(call: AuthorizedCall, terms: Terms<'_>) -> Result<(Authorization, Outcome), SandboxError> {
     let Authorized { decided, plan, stdin, approval } = call.into_parts();
     let id = decided.call().tool_call_id().to_owned();
-    let ended = sandbox::run(plan, stdin, cancel)?;
+    let ended = sandbox::run_with(plan, stdin, terms.cancel, terms.early)?;
     let (kind, json) = if ended.created.is_empty() {
         judge(&ended, terms.output)
     } else {

@@ -14,7 +14,7 @@ mod probe;
 pub use config::{cut, resolve};
 pub use ended::{Backend, EndCause, Ended, LayerReport, LayerState};
 pub use error::SandboxError;
-pub use linux::{Cancel, INIT_ARGUMENT, Stdin, init_main, run};
+pub use linux::{Cancel, Early, INIT_ARGUMENT, Stdin, init_main, run, run_with};
 pub use plan::{
     BackendChoice, FileDigest, Launcher, LimitsReport, MountReport, Plan, PlanInput, PlanReport, Program,
     Protected, preflight, shown_everywhere,

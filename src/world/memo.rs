@@ -45,11 +45,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn once<T: Clone>(
-    seen: &Seen<T>,
-    path: &Path,
-    ask: impl FnOnce() -> io::Result<T>,
-) -> io::Result<T> {
+fn once<T: Clone>(seen: &Seen<T>, path: &Path, ask: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let error = |(kind, code): (io::ErrorKind, Option<i32>)| {
         code.map_or_else(|| io::Error::from(kind), io::Error::from_raw_os_error)
     };

@@ -18,7 +18,7 @@ use crate::model::EffectSet;
 use crate::policy::{Action, Decided, Strength};
 use crate::project::TimeoutAction;
 use crate::result::{Denial, ToolCallResult};
-use crate::sandbox::{Cancel, EndCause, Plan};
+use crate::sandbox::{Cancel, Early, EndCause, Plan};
 use crate::term::Format;
 use crate::text::escape;
 
@@ -54,6 +54,8 @@ pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Fail
 }
 
 fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
+    // Making the sandbox's empty namespaces takes about as long as deciding, so both are done at once.
+    let mut early = Early::start();
     let prepared = prepare(session, &args.call)?;
     let ready = prepared.ready(session, &args.call)?;
     let (call, command, stdin) = ready.split();
@@ -65,6 +67,10 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     }
     let plan = confine(session, &prepared, &decided, command)?;
     let digest = approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
+    if decided.decision().action == Action::Ask {
+        // A person may take minutes; nothing is kept waiting for the answer.
+        early = None;
+    }
     let approval = match decided.decision().action {
         Action::Allow => None,
         Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest)? {
@@ -80,8 +86,9 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
         |_| prepared.project.workspace.join(".toolctl-quarantine"),
         |state| state.join("quarantine"),
     );
-    let terms = Terms { output: prepared.tool.tool.output, quarantine: &quarantine };
-    let (authorization, outcome) = execute::run(call, terms, Some(&cancel))?;
+    let terms =
+        Terms { output: prepared.tool.tool.output, quarantine: &quarantine, cancel: Some(&cancel), early };
+    let (authorization, outcome) = execute::run(call, terms)?;
     if let OutcomeKind::ControlFiles { moved } = &outcome.kind {
         let created: Vec<String> =
             moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();

@@ -7,6 +7,7 @@ use super::job::{Access, Done, FailKind, Failed, Job, Layer, Message, Mode, Net,
 use super::landlock::{ABI_SCOPES, Rules};
 use super::mounts;
 use super::seccomp::{self, Shape};
+use super::spawn::GO;
 use super::sys::{self, Child, Image, Step, StepError, ToolSpec};
 use super::tree::{Left, Tree, reap};
 use super::watch::{INTERVAL, Watch};
@@ -44,11 +45,23 @@ pub fn init_main<I: IntoIterator<Item = OsString>>(_args: I) -> ExitCode {
 fn take_job() -> Option<(OwnedFd, Job)> {
     let control = sys::inherited(3).ok()?;
     let plan = sys::inherited(4).ok()?;
+    // Whoever made this process may still be deciding; if it gives up, it ends this one or its end of the socket.
+    let mut sign = [0_u8; 8];
+    let (got, _) = rustix::net::recv(&control, &mut sign, rustix::net::RecvFlags::empty()).ok()?;
+    if sign.get(..got) != Some(GO) {
+        return None;
+    }
     // The plan is a sealed file of memory: a helper that a person starts by hand has none.
     rustix::fs::fcntl_get_seals(&plan).ok().filter(|seals| !seals.is_empty())?;
     let mut bytes = Vec::new();
     File::from(plan).read_to_end(&mut bytes).ok()?;
-    Some((control, decode(&bytes)?))
+    let job: Job = decode(&bytes)?;
+    if job.null_stdin {
+        let none = rustix::fs::Mode::empty();
+        let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, none).ok()?;
+        rustix::stdio::dup2_stdin(&null).ok()?;
+    }
+    Some((control, job))
 }
 
 fn send(control: &OwnedFd, message: &Message) {

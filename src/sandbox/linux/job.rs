@@ -109,6 +109,8 @@ pub(crate) struct Job {
     pub temp_exec: bool,
     /// The private temp folder of a helper on the host.
     pub temp: PathBuf,
+    /// The tool finds the null device on its standard input, not a pipe.
+    pub null_stdin: bool,
 }
 wire_struct!(Job {
     mode,
@@ -128,6 +130,7 @@ wire_struct!(Job {
     root,
     temp_exec,
     temp,
+    null_stdin,
 });
 
 /// What kind of failure the helper reports.

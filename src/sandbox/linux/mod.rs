@@ -10,6 +10,7 @@ pub(crate) mod wire;
 
 mod cancel;
 mod capture;
+mod early;
 mod helper;
 mod mounts;
 mod spawn;
@@ -19,5 +20,6 @@ mod watch;
 pub(crate) use spawn::try_namespaces;
 
 pub use cancel::Cancel;
+pub use early::Early;
 pub use helper::{INIT_ARGUMENT, init_main};
-pub use spawn::{Stdin, run};
+pub use spawn::{Stdin, run, run_with};

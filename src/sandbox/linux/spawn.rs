@@ -2,6 +2,7 @@
 
 use super::cancel::Cancel;
 use super::capture::{self, Capture};
+use super::early::Early;
 use super::job::{FailKind, Failed, Job, Mode, Net, Verdict};
 use super::sys::{self, Child, HelperSpec, Step, StepError};
 use super::wire::encode;
@@ -13,6 +14,7 @@ use crate::sandbox::{
 use rustix::fs::{MemfdFlags, OFlags, SealFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
+use rustix::process::{Signal, WaitId, WaitIdOptions, pidfd_send_signal, waitid};
 use std::ffi::{CString, OsString};
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
@@ -35,26 +37,41 @@ pub enum Stdin {
 /// [`SandboxError::Lost`] if the outcome is unknown; any other error means that the tool did not run.
 #[expect(clippy::needless_pass_by_value, reason = "a plan and its input are used once")]
 pub fn run(plan: Plan, stdin: Stdin, cancel: Option<&Cancel>) -> Result<Ended, SandboxError> {
+    run_with(plan, stdin, cancel, None)
+}
+
+/// The same with a helper that was started before; it is used if it is of the right kind.
+///
+/// # Errors
+/// As those of [`run`].
+#[expect(clippy::needless_pass_by_value, reason = "a plan, its input and its helper are used once")]
+pub fn run_with(
+    plan: Plan,
+    stdin: Stdin,
+    cancel: Option<&Cancel>,
+    early: Option<Early>,
+) -> Result<Ended, SandboxError> {
+    let early = early.as_ref();
     if !plan.sandboxed {
-        return attempt(&plan, Mode::Off, &stdin, cancel);
+        return attempt(&plan, Mode::Off, &stdin, cancel, early);
     }
     match plan.backend {
-        BackendChoice::Ns => attempt(&plan, Mode::Ns, &stdin, cancel),
-        BackendChoice::Flat => attempt(&plan, Mode::Flat, &stdin, cancel),
-        BackendChoice::Auto => match attempt(&plan, Mode::Ns, &stdin, cancel) {
+        BackendChoice::Ns => attempt(&plan, Mode::Ns, &stdin, cancel, early),
+        BackendChoice::Flat => attempt(&plan, Mode::Flat, &stdin, cancel, early),
+        BackendChoice::Auto => match attempt(&plan, Mode::Ns, &stdin, cancel, early) {
             Err(SandboxError::Unavailable { layer, detail, mut ways_out }) => {
                 if let Some(reason) = &plan.flat_refusal {
                     ways_out.push(format!("the flat backend cannot stand in: {reason}"));
                     return Err(SandboxError::Unavailable { layer, detail, ways_out });
                 }
-                attempt(&plan, Mode::Flat, &stdin, cancel)
+                attempt(&plan, Mode::Flat, &stdin, cancel, early)
             }
             other => other,
         },
     }
 }
 
-const NAMESPACES: i32 =
+pub(super) const NAMESPACES: i32 =
     libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
 
 /// This end of the pipes, and the helper.
@@ -66,15 +83,21 @@ struct Started {
     stderr: OwnedFd,
 }
 
-fn attempt(plan: &Plan, mode: Mode, stdin: &Stdin, cancel: Option<&Cancel>) -> Result<Ended, SandboxError> {
+fn attempt(
+    plan: &Plan,
+    mode: Mode,
+    stdin: &Stdin,
+    cancel: Option<&Cancel>,
+    early: Option<&Early>,
+) -> Result<Ended, SandboxError> {
     check_before(plan, mode)?;
     let begin = Instant::now();
     let netns = mode == Mode::Ns && plan.net != Net::Host;
-    let mut job = job_of(plan, mode, netns);
-    let started = match start(plan, &job, stdin) {
+    let mut job = job_of(plan, mode, netns, stdin);
+    let started = match start(plan, &job, stdin, early) {
         Err(Refusal::Step(error)) if netns && may_do_without_netns(plan) && error.step == Step::Clone => {
             job.netns = false;
-            start(plan, &job, stdin)
+            start(plan, &job, stdin, None)
         }
         other => other,
     };
@@ -150,7 +173,7 @@ fn may_do_without_netns(plan: &Plan) -> bool {
     plan.net == Net::None && !plan.required.contains(&RequiredLayer::Netns)
 }
 
-fn job_of(plan: &Plan, mode: Mode, netns: bool) -> Job {
+fn job_of(plan: &Plan, mode: Mode, netns: bool, stdin: &Stdin) -> Job {
     let root = rustix::process::geteuid().is_root();
     let pair = |(name, value): &(OsString, OsString)| {
         let mut text = name.clone();
@@ -177,6 +200,7 @@ fn job_of(plan: &Plan, mode: Mode, netns: bool) -> Job {
         root,
         temp_exec: plan.temp_exec,
         temp: temp_name(),
+        null_stdin: *stdin == Stdin::Null,
     }
 }
 
@@ -211,7 +235,8 @@ fn rlimits(plan: &Plan, mode: Mode, root: bool) -> Vec<(u32, u64)> {
     limits
 }
 
-enum Refusal {
+#[derive(Debug)]
+pub(super) enum Refusal {
     Step(StepError),
     Host(SandboxError),
 }
@@ -231,35 +256,50 @@ fn high(fd: &OwnedFd) -> Result<OwnedFd, Refusal> {
     rustix::io::fcntl_dupfd_cloexec(fd, 10).map_err(host("descriptors"))
 }
 
-fn start(plan: &Plan, job: &Job, stdin: &Stdin) -> Result<Started, Refusal> {
+/// A helper that waits for its job, and this end of its pipes. Dropped, it is ended.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    ends: Option<Ends>,
+    memory: OwnedFd,
+}
+
+#[derive(Debug)]
+struct Ends {
+    child: Child,
+    control: OwnedFd,
+    stdin: OwnedFd,
+    stdout: OwnedFd,
+    stderr: OwnedFd,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(ends) = self.ends.take() {
+            // It has done nothing yet, and in namespaces of its own it takes along whatever it might have started.
+            let _ = pidfd_send_signal(&ends.child.pidfd, Signal::KILL);
+            let _ = waitid(WaitId::PidFd(ends.child.pidfd.as_fd()), WaitIdOptions::EXITED);
+        }
+    }
+}
+
+/// Starts a helper without a job.
+pub(super) fn launch(exe: &Path, namespaces: i32) -> Result<Waiting, Refusal> {
     let pipe = || rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(host("pipe"));
     let nonblocking = |fd: &OwnedFd| rustix::fs::fcntl_setfl(fd, OFlags::NONBLOCK).map_err(host("pipe"));
     let (stdout, stdout_tool) = pipe()?;
     let (stderr, stderr_tool) = pipe()?;
+    let (stdin_tool, stdin) = pipe()?;
     nonblocking(&stdout)?;
     nonblocking(&stderr)?;
-    let none = rustix::fs::Mode::empty();
-    let (stdin_tool, stdin) = match stdin {
-        Stdin::Null => (
-            rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, none).map_err(host("stdin"))?,
-            None,
-        ),
-        Stdin::Bytes(_) => {
-            let (read, write) = pipe()?;
-            nonblocking(&write)?;
-            (read, Some(write))
-        }
-    };
+    nonblocking(&stdin)?;
     let (control, control_helper) =
         rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)
             .map_err(host("control socket"))?;
-    let memory = sealed(&encode(job)).map_err(host("plan"))?;
-    let exe = match &plan.launcher {
-        Launcher::SelfExe => Path::new("/proc/self/exe"),
-        Launcher::Path(path) => path,
-    };
+    let memory = rustix::fs::memfd_create("plan", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
+        .map_err(host("plan"))?;
+    let none = rustix::fs::Mode::empty();
     let exe = rustix::fs::open(exe, OFlags::PATH | OFlags::CLOEXEC, none).map_err(host("own executable"))?;
-    let ends = [
+    let far = [
         high(&stdin_tool)?,
         high(&stdout_tool)?,
         high(&stderr_tool)?,
@@ -269,34 +309,67 @@ fn start(plan: &Plan, job: &Job, stdin: &Stdin) -> Result<Started, Refusal> {
     let exe = high(&exe)?;
     let spec = HelperSpec {
         exe: exe.as_fd(),
-        fds: ends.each_ref().map(OwnedFd::as_raw_fd),
-        namespaces: match (job.mode, job.netns) {
-            (Mode::Ns, true) => NAMESPACES | libc::CLONE_NEWNET,
-            (Mode::Ns, false) => NAMESPACES,
-            (Mode::Flat | Mode::Off, _) => 0,
-        },
+        fds: far.each_ref().map(OwnedFd::as_raw_fd),
+        namespaces,
         uid: rustix::process::geteuid().as_raw(),
         gid: rustix::process::getegid().as_raw(),
     };
     let argument = CString::new(super::INIT_ARGUMENT).unwrap_or_default();
     let child = sys::spawn_helper(&spec, &c"toolctl".to_owned(), &argument)?;
+    Ok(Waiting { ends: Some(Ends { child, control, stdin, stdout, stderr }), memory })
+}
+
+/// Gives a waiting helper its job.
+fn hand_over(mut waiting: Waiting, job: &Job, stdin: &Stdin) -> Result<Started, Refusal> {
+    seal(&waiting.memory, &encode(job)).map_err(host("plan"))?;
+    let Some(ends) = waiting.ends.as_ref() else {
+        return Err(Refusal::Host(SandboxError::Lost));
+    };
+    rustix::net::send(&ends.control, GO, rustix::net::SendFlags::NOSIGNAL).map_err(host("control socket"))?;
+    let Some(Ends { child, control, stdin: input, stdout, stderr }) = waiting.ends.take() else {
+        return Err(Refusal::Host(SandboxError::Lost));
+    };
+    let stdin = match stdin {
+        Stdin::Null => None,
+        Stdin::Bytes(_) => Some(input),
+    };
     Ok(Started { child, control, stdin, stdout, stderr })
 }
 
-/// A file of memory that nobody can change any more, read from its start.
-fn sealed(bytes: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let fd = rustix::fs::memfd_create("plan", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+/// The helper's sign that its job is there.
+pub(super) const GO: &[u8] = b"go";
+
+fn start(plan: &Plan, job: &Job, stdin: &Stdin, early: Option<&Early>) -> Result<Started, Refusal> {
+    let namespaces = match (job.mode, job.netns) {
+        (Mode::Ns, true) => NAMESPACES | libc::CLONE_NEWNET,
+        (Mode::Ns, false) => NAMESPACES,
+        (Mode::Flat | Mode::Off, _) => 0,
+    };
+    let exe = match &plan.launcher {
+        Launcher::SelfExe => Path::new("/proc/self/exe"),
+        Launcher::Path(path) => path,
+    };
+    let fits = job.mode == Mode::Ns && job.netns && plan.launcher == Launcher::SelfExe;
+    let waiting = match early.filter(|_| fits).and_then(Early::take) {
+        Some(waiting) => waiting?,
+        None => launch(exe, namespaces)?,
+    };
+    hand_over(waiting, job, stdin)
+}
+
+/// Fills a file of memory, so that nobody can change it any more, and goes back to its start.
+fn seal(fd: &OwnedFd, bytes: &[u8]) -> rustix::io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
-        let written = rustix::io::write(&fd, rest)?;
+        let written = rustix::io::write(fd, rest)?;
         rest = rest.get(written..).unwrap_or_default();
     }
     rustix::fs::fcntl_add_seals(
-        &fd,
+        fd,
         SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
     )?;
-    rustix::fs::seek(&fd, rustix::fs::SeekFrom::Start(0))?;
-    Ok(fd)
+    rustix::fs::seek(fd, rustix::fs::SeekFrom::Start(0))?;
+    Ok(())
 }
 
 fn ways_out(mode: Mode) -> Vec<String> {
@@ -443,7 +516,7 @@ fn cause_of(mode: Mode, signal: Option<i32>) -> EndCause {
 /// has had all layers. The error is the layer and what the kernel said.
 pub(crate) fn try_namespaces(launcher: &Launcher) -> Result<(), (String, String)> {
     let plan = Plan::for_probe(launcher.clone());
-    match attempt(&plan, Mode::Ns, &Stdin::Null, None) {
+    match attempt(&plan, Mode::Ns, &Stdin::Null, None, None) {
         Err(SandboxError::ProgramMissing { .. }) => Ok(()),
         Err(SandboxError::Unavailable { layer, detail, .. }) => Err((layer, detail)),
         Err(other) => Err(("helper".to_owned(), other.to_string())),

@@ -541,6 +541,16 @@ impl Drop for HeldSignals {
     }
 }
 
+/// Holds every signal back in this thread, for good.
+pub(crate) fn block_signals() {
+    // SAFETY: the set is plain bits, which `sigfillset` initialises.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, ptr::null_mut());
+    }
+}
+
 /// Holds signals back and gives a descriptor that becomes readable when one comes.
 pub(crate) fn hold_signals(signals: &[i32]) -> io::Result<(OwnedFd, HeldSignals)> {
     // SAFETY: a signal set is plain bits, which `sigemptyset` initialises; all pointers are to locals that live on.

@@ -28,8 +28,7 @@ fn f121_stdout_is_one_json_value() {
         one(&["run", "noisy"], &[]).expect(11);
         one(&["run", "odd"], &[]).expect(11);
         one(&["run", "noisy", "-v", "-v"], &[]).expect(11);
-        one(&["run", "noisy"], &[("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")])
-            .expect(11);
+        one(&["run", "noisy"], &[("RUST_LOG", "trace"), ("RUST_BACKTRACE", "1")]).expect(11);
         project.file("policies/main.yaml", allow("noisy", "read"));
         let ran = one(&["run", "noisy"], &[]).expect(0);
         assert_eq!(ran.json()["result"], "out\n{\"more\": 1}\n");
