@@ -231,7 +231,7 @@ pub(crate) enum ToolsCommand {
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Show how a call is decided, rule by rule.
-    Explain(CallArgs),
+    Explain(Box<CallArgs>),
     /// List the policy files and rules in force.
     Show,
 }

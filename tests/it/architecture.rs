@@ -41,7 +41,7 @@ fn code_of(path: &Path) -> String {
 fn named_modules(code: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + 7..];
+        let rest = code.get(at + 7..).unwrap();
         if let Some(group) = rest.strip_prefix('{') {
             let mut depth = 1;
             let end = group
@@ -53,7 +53,7 @@ fn named_modules(code: &str) -> Vec<String> {
                 .unwrap()
                 .0;
             let mut depth = 0;
-            for part in group[..end].split(|c| {
+            for part in group.get(..end).unwrap().split(|c| {
                 depth += i32::from(c == '{') - i32::from(c == '}');
                 c == ',' && depth == 0
             }) {

@@ -135,7 +135,7 @@ impl Project {
         for dir in ["project", "home"] {
             fs::create_dir(project.root.path().join(dir)).unwrap();
         }
-        project.own(&project.root.path().to_path_buf());
+        project.own(project.root.path());
         for dir in ["project", "home"] {
             project.own(&project.root.path().join(dir));
         }

@@ -73,7 +73,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     }
     let approval = match decided.decision().action {
         Action::Allow => None,
-        Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest)? {
+        Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest) {
             Consent::Given(approval) => Some(approval),
             Consent::Withheld { diagnostic, exit, denial } => {
                 return refuse(session, args, &decided, &diagnostic, exit, denial);
@@ -114,7 +114,7 @@ fn consent(
     decided: &Decided,
     plan: &Plan,
     digest: &str,
-) -> Result<Consent, Failure> {
+) -> Consent {
     let approval = &prepared.project.settings.approval;
     let unavailable = |why: &str| Consent::Withheld {
         diagnostic: nobody_to_ask(decided, why)
@@ -123,12 +123,12 @@ fn consent(
         denial: Denial::ApprovalRequired,
     };
     if decided.decision().strength == Some(Strength::Presence) {
-        return Ok(unavailable(
+        return unavailable(
             "the rule asks for an approval of strength presence, which this version cannot check",
-        ));
+        );
     }
     if session.no_prompt() {
-        return Ok(unavailable("prompts are switched off"));
+        return unavailable("prompts are switched off");
     }
     let report = prepared.shown_report(decided.call(), plan.report());
     let secrets = prepared.tool.schema.secrets(&serde_json::Value::Object(decided.call().args().clone()));
@@ -142,14 +142,14 @@ fn consent(
     });
     let color = session.ui.err_color();
     match ask(&request, approval.timeout, color) {
-        Ok(Answered::Approved(approval)) => Ok(Consent::Given(approval)),
-        Ok(Answered::Refused) => Ok(Consent::Withheld {
+        Ok(Answered::Approved(approval)) => Consent::Given(approval),
+        Ok(Answered::Refused) => Consent::Withheld {
             diagnostic: Diagnostic::error(Code::ApprovalRefused, "a person refused the call"),
             exit: Exit::Refused,
             denial: Denial::ApprovalDenied,
-        }),
-        Ok(Answered::TimedOut) => Ok(timed_out(approval.timeout_action, &request, decided.effects())),
-        Err(error) => Ok(unavailable(escape(&error.to_string()).as_str())),
+        },
+        Ok(Answered::TimedOut) => timed_out(approval.timeout_action, &request, decided.effects()),
+        Err(error) => unavailable(escape(&error.to_string()).as_str()),
     }
 }
 

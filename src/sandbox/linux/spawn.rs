@@ -35,7 +35,6 @@ pub enum Stdin {
 ///
 /// # Errors
 /// [`SandboxError::Lost`] if the outcome is unknown; any other error means that the tool did not run.
-#[expect(clippy::needless_pass_by_value, reason = "a plan and its input are used once")]
 pub fn run(plan: Plan, stdin: Stdin, cancel: Option<&Cancel>) -> Result<Ended, SandboxError> {
     run_with(plan, stdin, cancel, None)
 }
