@@ -4,25 +4,31 @@
 use toolctl::call::{Call, CallEnv, validate};
 use toolctl::execute::{self, Terms};
 use toolctl::gate::{Approval, AuthorizedCall, authorize};
-use toolctl::policy::{self, Decided, PolicySet, ToolFacts};
+use toolctl::policy::{self, Decided, FactEnv, PolicySet, ToolFacts};
 use toolctl::sandbox::{Plan, Stdin};
 
-/// The right order, written as a function: it is enough that it compiles.
-fn in_the_right_order<F: FnOnce(&Decided) -> Plan>(
-    call: Call,
-    schema: &toolctl::schema::Schema,
-    env: &CallEnv<'_>,
+/// What surrounds one call.
+struct Given<'a> {
+    schema: &'a toolctl::schema::Schema,
+    env: CallEnv<'a>,
     tool: std::sync::Arc<ToolFacts>,
-    facts: &policy::FactEnv<'_>,
-    policies: &PolicySet,
-    ctx: &toolctl::model::Context,
-    sandbox: F,
+    facts: FactEnv<'a>,
+    policies: &'a PolicySet,
+    ctx: &'a toolctl::model::Context,
+    sandbox: fn(&Decided) -> Plan,
+}
+
+/// The right order, written as a function: it is enough that it compiles.
+fn in_the_right_order(
+    call: Call,
+    given: Given<'_>,
     approval: Option<Approval>,
     terms: Terms<'_>,
 ) -> Option<execute::Outcome> {
-    let valid = validate(call, schema, env).ok()?;
-    let decided =
-        policy::decide(policy::classify(policy::facts(valid, tool, facts), policies, ctx), policies, ctx);
+    let Given { schema, env, tool, facts, policies, ctx, sandbox } = given;
+    let valid = validate(call, schema, &env).ok()?;
+    let facts = policy::facts(valid, tool, &facts);
+    let decided = policy::decide(policy::classify(facts, policies, ctx), policies, ctx);
     let plan = sandbox(&decided);
     let digest = toolctl::gate::approval_digest(&decided, &plan, "", &policies.digest());
     let authorized: AuthorizedCall = authorize(decided, plan, Stdin::Null, approval, &digest).ok()?;
@@ -34,18 +40,6 @@ fn in_the_right_order<F: FnOnce(&Decided) -> Plan>(
 #[test]
 fn the_types_forbid_what_they_should() {
     // Named, so that the twin counts as used.
-    type Twin<'a> = fn(
-        Call,
-        &'a toolctl::schema::Schema,
-        &'a CallEnv<'a>,
-        std::sync::Arc<ToolFacts>,
-        &'a policy::FactEnv<'a>,
-        &'a PolicySet,
-        &'a toolctl::model::Context,
-        fn(&Decided) -> Plan,
-        Option<Approval>,
-        Terms<'a>,
-    ) -> Option<execute::Outcome>;
-    let _: Twin<'_> = in_the_right_order::<fn(&Decided) -> Plan>;
+    let _ = in_the_right_order;
     trybuild::TestCases::new().compile_fail("tests/types/fail/*.rs");
 }

@@ -1,6 +1,6 @@
 //! The gate: approval requests, the prompt, and the one maker of [`AuthorizedCall`].
 //!
-//! An `ask` needs an [`Approval`] of exactly the digest of what would run; only a [`prompt`] that read a person's
+//! An `ask` needs an [`Approval`] of exactly the digest of what would run; only a prompt that read a person's
 //! answer makes one. An [`AuthorizedCall`] has private fields, is neither `Clone` nor `Deserialize`, and is consumed
 //! by its execution.
 
