@@ -240,7 +240,11 @@ fn c_string(bytes: &[u8]) -> Result<CString, Failed> {
 fn launch(job: &Job, rules: Option<&Rules>, own: Option<&OwnedFd>) -> Result<Child, Failed> {
     let confine = job.mode != Mode::Off;
     let filter = if confine {
-        seccomp::filter(Shape { net: job.net, flat: job.mode == Mode::Flat, own: job.program.is_none() })
+        seccomp::filter(Shape {
+            net: job.net,
+            flat: job.mode == Mode::Flat,
+            own: job.program.is_none() && !job.temp_exec,
+        })
     } else {
         Vec::new()
     };
