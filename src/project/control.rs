@@ -4,13 +4,13 @@
 use super::discover::SETTINGS_NAMES;
 use super::open::Project;
 use crate::manifest::{ArgvElement, Exec, TemplatePart, Tool, is_interpreter};
-use crate::model::Layer;
+use crate::model::{EXECUTED_LATER, GIT_EXECUTED_LATER, Layer};
 use crate::world::{FileKind, World};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Paths in the workspace that other programs execute or obey: hooks of git, and of shells and editors.
-const EXEC_LATER: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode"];
+/// Folders of a repository's submodules that are looked at; with more, all of them are protected as a whole.
+const MAX_MODULE_DIRS: usize = 2_000;
 
 /// What no tool may change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,7 +28,7 @@ pub struct Control {
 impl Control {
     /// Every path that `engine/control-files` denies to write: all but what is executed later, which rules can free.
     pub fn protected(&self) -> Vec<PathBuf> {
-        let later = |path: &&PathBuf| !EXEC_LATER.iter().any(|name| path.ends_with(name));
+        let later = |path: &&PathBuf| !is_executed_later(path);
         let absent = self.absent.iter().filter(later);
         self.read_only.iter().chain(&self.hidden).chain(absent).cloned().collect()
     }
@@ -54,16 +54,71 @@ pub(super) fn control_set(world: &dyn World, project: &Project, more: &[PathBuf]
     for path in names {
         sort(world, path, &mut control.read_only, &mut control.absent);
     }
-    for name in EXEC_LATER {
+    for name in EXECUTED_LATER.into_iter().filter(|name| !name.starts_with(".git/")) {
         sort(world, project.workspace.join(name), &mut control.exec_later, &mut control.absent);
     }
-    // In a linked work tree `.git` is a file that says where the repository is.
-    let git = project.workspace.join(".git");
-    if world.lstat(&git).is_ok_and(|stat| stat.kind != FileKind::Dir) {
-        control.absent.retain(|path| !path.starts_with(&git));
-        control.exec_later.push(git);
+    repository(world, &project.workspace, &mut control.exec_later, &mut control.absent);
+    if world.lstat(&project.workspace.join(".git")).is_err() {
+        // Git takes a folder with this file for a repository as well.
+        control.absent.push(project.workspace.join("HEAD"));
     }
     control
+}
+
+fn is_executed_later(path: &Path) -> bool {
+    path.ends_with(".git")
+        || path.ends_with("HEAD")
+        || EXECUTED_LATER.iter().any(|name| path.ends_with(name))
+        || path.components().any(|part| part.as_os_str() == ".git")
+            && GIT_EXECUTED_LATER.iter().any(|name| path.ends_with(name))
+}
+
+/// What git would execute or obey of the repository in `dir`: what is there goes to `present`, what may not come into
+/// being to `absent`.
+pub fn repository(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
+    let git = dir.join(".git");
+    match world.lstat(&git).map(|stat| stat.kind) {
+        Err(_) => absent.push(git),
+        // In a linked work tree or a submodule `.git` is a file that says where the repository is.
+        Ok(FileKind::File | FileKind::Symlink | FileKind::Other) => present.push(git),
+        Ok(FileKind::Dir) => {
+            for name in GIT_EXECUTED_LATER {
+                sort(world, git.join(name), present, absent);
+            }
+            let worktrees = git.join("worktrees");
+            if world.lstat(&worktrees).is_ok() {
+                present.push(worktrees);
+            }
+            modules(world, &git.join("modules"), present, absent);
+        }
+    }
+}
+
+/// The same of a repository's submodules, whose names can have slashes.
+fn modules(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
+    let mut todo = vec![dir.to_path_buf()];
+    let mut found = Vec::new();
+    let mut seen = 0;
+    while let Some(next) = todo.pop() {
+        let Ok(names) = world.list_kinds(&next) else { continue };
+        seen += 1;
+        if seen > MAX_MODULE_DIRS {
+            present.push(dir.to_path_buf());
+            return;
+        }
+        if names.iter().any(|(name, _)| name == "HEAD") {
+            todo.push(next.join("modules"));
+            found.push(next);
+        } else {
+            let dirs = names.into_iter().filter(|(_, kind)| *kind == FileKind::Dir);
+            todo.extend(dirs.map(|(name, _)| next.join(name)));
+        }
+    }
+    for module in found {
+        for name in GIT_EXECUTED_LATER {
+            sort(world, module.join(name), present, absent);
+        }
+    }
 }
 
 fn sort(world: &dyn World, path: PathBuf, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
