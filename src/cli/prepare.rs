@@ -61,6 +61,13 @@ pub(crate) struct Ready {
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
     let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
+    let unknown =
+        project.unknown_programs(session.world, &tool).map_err(|fault| Failure::Config(vec![fault]))?;
+    if !unknown.is_empty() {
+        return Err(Failure::Config(
+            unknown.iter().map(|path| unknown_program(&tool.tool.name, path)).collect(),
+        ));
+    }
     let mut refused = unsupported(&tool.tool);
     refused.extend(project.settings.unsupported());
     if !refused.is_empty() {
@@ -82,6 +89,18 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
     };
     Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+}
+
+fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
+    Diagnostic::error(
+        Code::ConfigNeedsTrust,
+        format!(
+            "`{}` runs `{}`, which was not there when the project was trusted",
+            escape(tool),
+            escape(&path.to_string_lossy())
+        ),
+    )
+    .help("read that file, then run `toolctl trust` again")
 }
 
 /// Opens the one manifest of a tool.
@@ -290,7 +309,7 @@ impl Prepared {
         }
         session
             .world
-            .read(Path::new(path.absolute()), JsonLimits::default().max_bytes as u64)
+            .read_canonical(Path::new(path.absolute()), JsonLimits::default().max_bytes as u64)
             .map_err(|error| format!("`{shown}` cannot be read: {error}"))
     }
 
@@ -356,7 +375,12 @@ pub(crate) fn fill_config(
     Ok(config)
 }
 
-fn fill_entry(entry: &str, args: &Map<String, Value>, env: &FillEnv<'_>) -> Result<Vec<PathBuf>, Diagnostic> {
+/// The paths that an entry of `allowFS` names.
+pub(crate) fn fill_entry(
+    entry: &str,
+    args: &Map<String, Value>,
+    env: &FillEnv<'_>,
+) -> Result<Vec<PathBuf>, Diagnostic> {
     let template = Template::parse(entry, None).map_err(|error| {
         Diagnostic::error(Code::ManifestBadTemplate, format!("`allowFS` entry `{}`: {error}", escape(entry)))
     })?;

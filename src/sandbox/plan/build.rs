@@ -325,6 +325,9 @@ fn show_binds(
     binds.extend(input.runtime.iter().map(|path| (path, Access::ReadExec)));
     for (path, access) in binds {
         let (real, stat) = bindable(world, path)?;
+        if input.decided.get(path).is_some_and(|decided| decided != &real) {
+            return Err(SandboxError::Changed { path: shown(path) });
+        }
         if &real != path {
             root.links.push((path.clone(), real.clone()));
         }
