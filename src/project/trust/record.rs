@@ -59,6 +59,10 @@ struct Header {
     at: u64,
     /// The folders of tools and policies, relative to the path.
     dirs: Vec<String>,
+    /// The settings files and those folders that were there. An author's edits of these are followed, since no tool can
+    /// make them. One that was not there is another matter: until its call ends, a tool could have made it.
+    #[serde(default)]
+    there: Vec<String>,
 }
 
 /// What a person is asked about, and what is kept of it.
@@ -92,6 +96,7 @@ impl TrustRecord {
             suspended: None,
             at: now.as_secs(),
             dirs: set.dirs().cloned().collect(),
+            there: set.tops(world),
         };
         let mut kept = index.clone();
         kept.entries.retain(|path, _| !author || set.is_program(path));
@@ -134,7 +139,13 @@ impl TrustRecord {
             return Ok(TrustState::Changed(vec![Change::new(&why, ChangeKind::Added)]));
         }
         if header.author {
-            return Ok(TrustState::Trusted { author: true });
+            let new = set.tops(world).into_iter().filter(|name| !header.there.contains(name));
+            let new: Vec<_> = new.map(|name| Change::new(&name, ChangeKind::Added)).collect();
+            return Ok(if new.is_empty() {
+                TrustState::Trusted { author: true }
+            } else {
+                TrustState::Changed(new)
+            });
         }
         let damaged = || damaged(state, set.root, "a line of it cannot be read");
         if let Some(called) = called {
