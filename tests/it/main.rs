@@ -10,6 +10,7 @@
 )]
 
 mod architecture;
+mod attacks;
 mod docs;
 mod harness;
 mod main_job;

@@ -1,0 +1,1 @@
+//! An agent that chooses the tool's name, the arguments and the flags.

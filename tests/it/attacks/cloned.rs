@@ -1,0 +1,1 @@
+//! The author of a repository that somebody cloned.

@@ -1,0 +1,1 @@
+//! Files that change between a decision and what comes of it.
