@@ -202,7 +202,7 @@ fn flat_rules(job: &Job, rules: &Rules) -> Result<(), Failed> {
         rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, rustix::fs::Mode::empty())
     };
     for entry in &job.entries {
-        let fd = open(&entry.target)
+        let fd = mounts::exact(&entry.target, OFlags::PATH)
             .map_err(|e| failed(FailKind::Request, "open", e.raw_os_error(), shown(&entry.target)))?;
         let stat = rustix::fs::fstat(&fd).map_err(|e| refused("compare")(e.into()))?;
         if entry.identity.is_some_and(|identity| identity != (stat.st_dev, stat.st_ino))
@@ -227,7 +227,9 @@ fn flat_rules(job: &Job, rules: &Rules) -> Result<(), Failed> {
 
 fn same_content(entry: &super::job::Entry) -> bool {
     let Some(expected) = &entry.copy else { return true };
-    File::open(&entry.target)
+    mounts::exact(&entry.target, OFlags::RDONLY | OFlags::NONBLOCK)
+        .map(File::from)
+        .map_err(Into::into)
         .and_then(|mut file| mounts::hash_while(&mut file, |_| Ok(())))
         .is_ok_and(|found| &found == expected)
 }
