@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use super::masks::{Found, Walk};
-use super::prepare::{Prepared, Ready, fill_config, fill_entry};
+use super::prepare::{Prepared, Ready, as_trusted, fill_config, fill_entry};
 use super::session::Session;
 use crate::canon::canonical_path;
 use crate::diag::{Code, Diagnostic};
@@ -94,6 +94,8 @@ pub(crate) fn confine(
         read_write,
         program,
     })?;
+    let copied = plan.report().digests.into_iter().map(|digest| (digest.path, digest.digest));
+    as_trusted(session, &prepared.project, &copied.collect::<Vec<_>>())?;
     Ok(plan)
 }
 

@@ -15,7 +15,7 @@ use crate::policy::{
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
-use crate::sandbox::{Stdin, resolve};
+use crate::sandbox::{SandboxError, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
@@ -61,6 +61,13 @@ pub(crate) struct Ready {
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
     let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
+    if let (Layer::Project, Some(dir)) = (tool.layer, &tool.tool.dir) {
+        let name = |extension: &str| dir.join(format!("{}.{extension}", tool.tool.name));
+        let manifest: Vec<_> =
+            ["yaml", "yml", "json"].map(|extension| (name(extension), tool.tool.digest.clone())).into();
+        as_trusted(session, &project, &manifest)?;
+    }
+    project.check_programs(session.world, &tool).map_err(Failure::Config)?;
     let unknown =
         project.unknown_programs(session.world, &tool).map_err(|fault| Failure::Config(vec![fault]))?;
     if !unknown.is_empty() {
@@ -89,6 +96,20 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
     };
     Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+}
+
+/// Refuses files of a trusted project that were exchanged after the trust was looked at.
+pub(crate) fn as_trusted(
+    session: &Session<'_>,
+    project: &Project,
+    read: &[(PathBuf, String)],
+) -> Result<(), Failure> {
+    match project.differs(session.world, read).map_err(|fault| Failure::Config(vec![fault]))? {
+        None => Ok(()),
+        Some(path) => {
+            Err(Failure::Sandbox(SandboxError::Changed { path: escape(&path.to_string_lossy()).to_string() }))
+        }
+    }
 }
 
 fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
@@ -125,6 +146,8 @@ pub(crate) fn find_tool(
 /// Reads every policy of every layer.
 pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
+    let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
+    as_trusted(session, project, &read)?;
     let mut decoder = Decoder::new();
     let mut sources = Vec::new();
     for node in nodes {
@@ -242,6 +265,25 @@ impl Prepared {
             Some(config) => Some(fill_config(config, call.args(), &env)?),
         };
         Ok(Ready { call, argv, stdin, cwd, sandbox })
+    }
+
+    /// The command line as it is shown: with the secrets left out. `None` if there are none.
+    pub(crate) fn shown_argv(&self, call: &ValidatedCall) -> Option<Vec<String>> {
+        let mut args = Value::Object(call.args().clone());
+        let secrets = self.tool.schema.secrets(&args);
+        if secrets.is_empty() {
+            return None;
+        }
+        for pointer in secrets {
+            if let Some(value) = args.pointer_mut(&pointer) {
+                *value = Value::String("(secret)".to_owned());
+            }
+        }
+        let filled =
+            args.as_object().and_then(|args| fill_command(&self.tool.tool, args, &self.fill_env()).ok());
+        // A secret that is no text leaves a command line that cannot be filled in without it.
+        let filled = filled.unwrap_or_else(|| vec![OsString::from("(not shown, it holds secrets)")]);
+        Some(filled.iter().map(|arg| arg.to_string_lossy().into_owned()).collect())
     }
 
     /// Whether the tool finds the workspace at its own path, as far as the manifest says. A path argument inside the

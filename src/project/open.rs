@@ -162,6 +162,31 @@ impl Project {
         Ok(programs)
     }
 
+    /// The first of the files, given with the digests of what was read of them, that is not the one that was trusted.
+    /// Whether the project is as it was trusted is found out before its files are read, and they could change in between.
+    pub fn differs(
+        &self,
+        world: &dyn World,
+        read: &[(PathBuf, String)],
+    ) -> Result<Option<PathBuf>, Diagnostic> {
+        let fixed = self.trust == (TrustState::Trusted { author: false });
+        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
+            return Ok(None);
+        };
+        let below =
+            |path: &PathBuf| path.strip_prefix(&layer.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let names: Vec<(String, &String)> =
+            read.iter().filter_map(|(path, digest)| Some((below(path)?, digest))).collect();
+        let wanted: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let known = TrustRecord::digests(world, state, &ControlSet::of(layer), &wanted)?;
+        let other =
+            names.into_iter().find(|(name, digest)| known.get(name).is_some_and(|known| known != *digest));
+        Ok(other.map(|(name, _)| layer.root.join(name)))
+    }
+
     /// Checks who could have written the programs and scripts that a tool names by a path, as was done for its manifest.
     /// Installed programs found by a bare name are the system's matter.
     pub fn check_programs(&self, world: &dyn World, found: &CatalogTool) -> Result<(), Vec<Diagnostic>> {

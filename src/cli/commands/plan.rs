@@ -62,7 +62,10 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
     let digest = plan
         .as_ref()
         .map(|plan| approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest()));
-    let report = plan.as_ref().map(crate::sandbox::Plan::report);
+    let mut report = plan.as_ref().map(crate::sandbox::Plan::report);
+    if let (Some(report), Some(argv)) = (&mut report, prepared.shown_argv(decided.call())) {
+        report.argv = argv;
+    }
     let fault = if args.preflight { report.as_ref().and_then(preflight) } else { None };
     if fault.is_some() {
         exit = Exit::SandboxUnavailable;

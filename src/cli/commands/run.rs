@@ -121,7 +121,10 @@ fn consent(
     if session.no_prompt() {
         return Ok(unavailable("prompts are switched off"));
     }
-    let report = plan.report();
+    let mut report = plan.report();
+    if let Some(argv) = prepared.shown_argv(decided.call()) {
+        report.argv = argv;
+    }
     let secrets = prepared.tool.schema.secrets(&serde_json::Value::Object(decided.call().args().clone()));
     let request = ApprovalRequest::new(Asked {
         decided,

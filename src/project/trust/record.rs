@@ -3,7 +3,7 @@
 //! The file's first line is a JSON object, the rest are the lines of the index. The state folder must be out of the
 //! project's reach: a record inside the project would be the project's own word.
 
-use super::index::{Change, ChangeKind, Index};
+use super::index::{Change, ChangeKind, Index, Kind};
 use super::walk::ControlSet;
 use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
@@ -12,6 +12,7 @@ use crate::source::check_owner;
 use crate::text::escape;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -160,6 +161,21 @@ impl TrustRecord {
             return Err(self::damaged(state, set.root, "its digest is not that of its lines"));
         }
         Ok(from_changes(set.changes(world, &index)))
+    }
+
+    /// The digests that the record has of these files, which are relative to the project's root.
+    pub(crate) fn digests(
+        world: &dyn World,
+        state: &Path,
+        set: &ControlSet<'_>,
+        files: &[&str],
+    ) -> Result<BTreeMap<String, String>, Diagnostic> {
+        let Some(text) = read(world, state, set.root)? else { return Ok(BTreeMap::new()) };
+        let (_, lines) = split(&text, state, set.root)?;
+        let index = Index::parse(lines, |path| files.contains(&path))
+            .ok_or_else(|| damaged(state, set.root, "a line of it cannot be read"))?;
+        let plain = index.entries.into_iter().filter(|(_, entry)| entry.kind != Kind::Link);
+        Ok(plain.map(|(path, entry)| (path, entry.digest)).collect())
     }
 
     /// The files outside the folders of tools and policies that the record covers: programs that manifests name.
