@@ -218,11 +218,18 @@ impl Prepared {
     /// Reads and validates the arguments and fills in the command line.
     pub(crate) fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
         let raw = self.read_args(session, args)?;
-        let call = Call {
-            tool_call_id: args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now())),
-            tool_name: self.tool.tool.name.clone(),
-            args: raw,
-        };
+        let id = args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now()));
+        self.ready_with(session, id, raw)
+    }
+
+    /// The same with arguments that were read before.
+    pub(crate) fn ready_with(
+        &self,
+        session: &Session<'_>,
+        id: String,
+        args: Map<String, Value>,
+    ) -> Result<Ready, Failure> {
+        let call = Call { tool_call_id: id, tool_name: self.tool.tool.name.clone(), args };
         let workspace = self.project.workspace.as_path();
         let mounted = self.workspace_is_mounted();
         let env = CallEnv { world: session.world, base: workspace, workspace, cwd_is_workspace: mounted };

@@ -4,7 +4,7 @@ use super::input::{BackendChoice, FileDigest, Launcher, PlanInput, Program};
 use super::preflight;
 use super::protect::{hide_kernel_mounts, pin_ancestors, protect};
 use super::report::{LimitsReport, MountReport, PlanReport};
-use super::roots::{Root, access_for};
+use super::roots::{Root, access_for, of_the_system};
 use super::tree::{Tree, bindable, entry};
 use crate::model::{AllowFs, AllowNetwork, Effect, RequiredLayer, SandboxConfig};
 use crate::sandbox::config::{
@@ -372,23 +372,27 @@ fn show_programs(tree: &mut Tree, input: &PlanInput<'_>) -> Result<Vec<FileDiges
     files.extend(input.scripts.iter().map(|path| (path.clone(), Access::Read)));
     let mut digests = Vec::new();
     for (path, access) in files {
-        digests.extend(show_program(tree, input.world, &path, access)?);
+        digests.extend(show_program(tree, input, &path, access)?);
     }
     Ok(digests)
 }
 
 fn show_program(
     tree: &mut Tree,
-    world: &dyn World,
+    input: &PlanInput<'_>,
     path: &Path,
     access: Access,
 ) -> Result<Option<FileDigest>, SandboxError> {
+    let world = input.world;
     let stat = world.stat(path).map_err(|e| preflight::missing(path, &e.to_string()))?;
     let mut entry = entry(path, stat, access);
     if entry.dir {
         return Err(preflight::missing(path, "is a folder"));
     }
-    if stat.uid == 0 && stat.mode & 0o022 == 0 {
+    // To root its own files are anybody's who acts as root; only the system's are another matter.
+    let settled =
+        world.euid() != 0 || of_the_system(path) || input.runtime.iter().any(|dir| path.starts_with(dir));
+    if settled && stat.uid == 0 && stat.mode & 0o022 == 0 {
         let runs = |cover: &Entry| matches!(cover.access, Access::ReadExec | Access::WriteExec);
         let covered = tree
             .covering(path)

@@ -32,6 +32,11 @@ pub fn shown_everywhere(path: &Path) -> bool {
     PROGRAM_ROOTS.iter().chain(&ALWAYS).chain(&WITH_NETWORK).any(|root| path == Path::new(root))
 }
 
+/// Whether a path lies among the system's programs and libraries.
+pub(super) fn of_the_system(path: &Path) -> bool {
+    PROGRAM_ROOTS.iter().any(|root| path.starts_with(root))
+}
+
 /// The parts of a private root.
 #[derive(Debug, Default)]
 pub(super) struct Root {
