@@ -22,7 +22,7 @@ fn project(who: &Who, timeout: u32) -> Project {
 }
 
 /// Starts a shell on a new terminal that runs `script`, in which `$TOOLCTL` runs toolctl as the project's user.
-fn terminal(project: &Project, script: &str) -> OsSession {
+pub(crate) fn terminal(project: &Project, script: &str) -> OsSession {
     let mut command = Command::new("/bin/sh");
     let who = &project.who;
     let mut toolctl = binary().display().to_string();
@@ -49,14 +49,14 @@ const CALL: &str = "$TOOLCTL run note -a path=new.txt -a content=hello";
 const QUESTION: &str = "anything else refuses: ";
 
 /// Waits for the prompt and for the time in which keys are ignored.
-fn wait_for_question(session: &mut OsSession) -> String {
+pub(crate) fn wait_for_question(session: &mut OsSession) -> String {
     let seen = session.expect(QUESTION).expect("the question");
     std::thread::sleep(Duration::from_millis(450));
     String::from_utf8_lossy(seen.before()).into_owned()
 }
 
 /// The exit code that the shell printed, and everything before it.
-fn exit_of(mut session: OsSession) -> (i32, String) {
+pub(crate) fn exit_of(mut session: OsSession) -> (i32, String) {
     let rest = session.expect(Eof).expect("the end");
     let text = String::from_utf8_lossy(rest.as_bytes()).into_owned();
     let code = text.rsplit("EXIT:").next().and_then(|code| code.trim().parse().ok());

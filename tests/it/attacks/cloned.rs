@@ -56,20 +56,23 @@ fn with(file: &str, text: &str) -> Project {
     project
 }
 
+/// Aliases of aliases, nine to the power of nine.
+fn bomb(start: &str) -> String {
+    let mut text = String::from(start);
+    for (one, next) in ('b'..='j').zip('a'..='i') {
+        text = format!("{text}{one}: &{one} [{}]\n", vec![format!("*{next}"); 9].join(","));
+    }
+    text
+}
+
 #[test]
 fn hostile_texts_are_read_safely() {
-    let bomb = |start: &str| {
-        let mut text = String::from(start);
-        for (one, next) in ('b'..='j').zip('a'..='i') {
-            text.push_str(&format!("{one}: &{one} [{}]\n", vec![format!("*{next}"); 9].join(",")));
-        }
-        text
-    };
-    let refs: String = (0..40)
+    let refs = (0..40)
         .map(|n| {
             format!("d{}: {{ allOf: [ {{ $ref: '#/$defs/d{n}' }}, {{ $ref: '#/$defs/d{n}' }} ] }}, ", n + 1)
         })
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     let schema = |schema: &str| {
         format!(
             "name: x\ndescription: A tool.\nparameters: {schema}\ninputExamples: [ {{ a: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac }} ]\ncommand: [/bin/true]\n"
@@ -83,18 +86,23 @@ fn hostile_texts_are_read_safely() {
             "policy: v\nformat: 1\nrole: guard\nrules:\n  - {{ id: a, tool: read_file, when: {{ args.path: {when} }}, action: deny }}\n"
         )
     };
-    let vars: String = ('b'..='i')
+    let vars = ('b'..='i')
         .zip('a'..='h')
         .map(|(one, next)| format!("  {one}: [{}]\n", vec![format!("\"${{vars.{next}}}\""); 9].join(",")))
-        .collect();
+        .collect::<Vec<_>>()
+        .concat();
     for (name, file, text) in [
         ("aliases of aliases", "toolctl.yaml", bomb("a: &a [x,x,x,x,x,x,x,x,x]\n")),
         ("aliases in a manifest", "tools.d/x.yaml", bomb("a: &a [x,x,x,x,x,x,x,x,x]\n")),
         ("an alias of itself", "toolctl.yaml", "a: &a [*a]\n".into()),
         ("deep lists", "toolctl.yaml", format!("agentName: {}{}", "[".repeat(100_000), "]".repeat(100_000))),
-        ("deep mappings", "policies/x.yaml", (0..4000).map(|n| format!("{}a:\n", " ".repeat(n))).collect()),
+        (
+            "deep mappings",
+            "policies/x.yaml",
+            (0..4000).map(|n| format!("{}a:\n", " ".repeat(n))).collect::<Vec<_>>().concat(),
+        ),
         ("deep JSON", "tools.d/x.json", format!("{}{}", "[".repeat(100_000), "]".repeat(100_000))),
-        ("many keys", "toolctl.yaml", (0..60_000).map(|n| format!("k{n}: 1\n")).collect()),
+        ("many keys", "toolctl.yaml", (0..60_000).map(|n| format!("k{n}: 1\n")).collect::<Vec<_>>().concat()),
         ("one long line", "toolctl.yaml", format!("agentName: {}\n", "x".repeat(3_000_000))),
         ("bytes that are no text", "toolctl.yaml", "a: \u{0}\u{1}\u{7f}\n".into()),
         ("a tag", "toolctl.yaml", "agentName: !!python/object/apply:os.system [touch ../pwned]\n".into()),
@@ -228,7 +236,7 @@ fn what_is_no_plain_file_is_not_read() {
             match kind {
                 "pipe" => {
                     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o644.into(), 0)
-                        .unwrap()
+                        .unwrap();
                 }
                 "link" => symlink(target, &path).unwrap(),
                 _ => fs::create_dir(&path).unwrap(),
@@ -339,14 +347,14 @@ fn a_change_after_trust_is_seen() {
             symlink("../other.yaml", dir.join("tools.d/t.yaml")).unwrap();
         }),
         ("a new policy", |dir| {
-            fs::write(dir.join("policies/x.yaml"), "policy: x\nformat: 1\nrole: guard\nrules: []\n").unwrap()
+            fs::write(dir.join("policies/x.yaml"), "policy: x\nformat: 1\nrole: guard\nrules: []\n").unwrap();
         }),
         ("a new file beside a manifest", |dir| fs::write(dir.join("tools.d/lib.sh"), "").unwrap()),
         ("a new folder", |dir| fs::create_dir(dir.join("tools.d/sub")).unwrap()),
         ("settings", |dir| fs::write(dir.join("toolctl.yaml"), "agentName: b\n").unwrap()),
         ("a program", |dir| rewrite(&dir.join("bin/p.sh"))),
         ("a permission", |dir| {
-            fs::set_permissions(dir.join("tools.d/t.yaml"), fs::Permissions::from_mode(0o755)).unwrap()
+            fs::set_permissions(dir.join("tools.d/t.yaml"), fs::Permissions::from_mode(0o755)).unwrap();
         }),
     ];
     for (name, change) in changes {

@@ -27,8 +27,9 @@ pub(super) const READS: &str = "sandbox: { allowFS: { readOnly: [\"{workspace}\"
 
 /// A host policy that lets each tool run with an effect, and whatever else is said.
 pub(super) fn host(tools: &[(&str, &str)], more: &str) -> String {
-    let effects: String =
+    let effects: Vec<String> =
         tools.iter().map(|(tool, effect)| format!("  {tool}: [{{ effect: [{effect}] }}]\n")).collect();
+    let effects = effects.concat();
     let names: Vec<&str> = tools.iter().map(|(tool, _)| *tool).collect();
     format!(
         "policy: main\nformat: 1\nrole: host\ndefault: deny\neffects:\n{effects}rules:\n  - id: all\n    tool: [{}]\n    always: true\n    action: allow\n{more}",

@@ -1,7 +1,9 @@
 //! Files that change between a decision and what comes of it.
 
 use super::{MASK, host, script};
-use crate::harness::{Project, ordinary};
+use crate::harness::{Project, everybody, ordinary};
+use crate::prompt::{exit_of, terminal, wait_for_question};
+use expectrl::Expect as _;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -143,5 +145,56 @@ fn what_runs_is_what_was_trusted() {
         }
         drop(swap);
         assert!(good > 0, "{name}");
+    }
+}
+
+/// While a person reads the question, what they were asked about changes.
+#[test]
+fn what_runs_is_what_was_approved() {
+    let policy = host(&[("t", "read")], "").replace("allow", "ask");
+    let manifest = "name: t\ndescription: A tool of the tests.\nparameters: { type: object, additionalProperties: false }\n";
+    for who in everybody() {
+        for (what, file, text, code) in [
+            ("nothing", "notes", String::new(), 0),
+            ("the script", "tools.d/t.sh", "#!/bin/bash\necho EVIL\n".to_owned(), 14),
+            ("the manifest", "tools.d/t.yaml", format!("{manifest}command: [/bin/echo, EVIL]\n"), 14),
+            (
+                "the sandbox",
+                "tools.d/t.yaml",
+                format!(
+                    "{manifest}command: [\"./t.sh\"]\nsandbox: {{ allowNetwork: true, allowFS: true }}\n"
+                ),
+                14,
+            ),
+            (
+                "a stricter policy",
+                "policies/main.yaml",
+                policy.replace("always: true\n    action: ask", "action: deny"),
+                10,
+            ),
+            (
+                "a guard",
+                "policies/guard.yaml",
+                "policy: g\nformat: 1\nrole: guard\nrules: [{ id: no, tool: t, action: deny }]\n".to_owned(),
+                10,
+            ),
+            ("a milder policy", "policies/main.yaml", policy.replace("action: ask", "action: allow"), 0),
+            ("a comment", "policies/main.yaml", format!("{policy}# a remark\n"), 0),
+            ("the whole tool", "tools.d/t.yaml", "x".to_owned(), 4),
+        ] {
+            let project = Project::of(&who);
+            project.file("toolctl.yaml", "approval: { timeout: 15000 }\n");
+            script(&project, "t", "", "echo GOOD");
+            project.file("policies/main.yaml", &policy);
+            project.trusted();
+            let mut session = terminal(&project, "$TOOLCTL run t");
+            wait_for_question(&mut session);
+            project.file(file, text);
+            session.send_line("yes").unwrap();
+            let (got, text) = exit_of(session);
+            assert_eq!(got, code, "{what} as {}: {text}", who.name);
+            assert!(!text.contains("EVIL"), "{what}: {text}");
+            assert_eq!(text.contains("GOOD"), code == 0, "{what}: {text}");
+        }
     }
 }

@@ -311,7 +311,9 @@ fn a_tool_does_not_get_out() {
                 .replace("OUTSIDE", &project.outside().display().to_string())
                 .replace("WORKSPACE", &project.dir().display().to_string());
             let quoted = text.replace('\'', "'\\''");
-            all.push_str(&format!("rm -rf x null; timeout 5 bash -c '{quoted}' \"$0\" </dev/null 2>/dev/null | grep LEAK | sed 's#$# {name}#'\n"));
+            all = format!(
+                "{all}rm -rf x null; timeout 5 bash -c '{quoted}' \"$0\" </dev/null 2>/dev/null | grep LEAK | sed 's#$# {name}#'\n"
+            );
         }
         all.push_str("echo end\n");
         project.file("toolctl.yaml", "agentName: test\n");
