@@ -134,24 +134,67 @@ pub(super) fn named_programs(world: &dyn World, tool: &Tool, workspace: &Path) -
         ArgvElement::Splice { .. } | ArgvElement::Group { .. } => None,
     });
     let mut found = Vec::new();
-    let mut interpreter = false;
+    let mut runs = Runs::default();
     for (at, text) in texts.enumerate() {
         let path = Path::new(&text);
-        let candidates = if path.is_absolute() {
+        let sure = if path.is_absolute() {
             vec![path.to_path_buf()]
         } else if at == 0 && text.contains('/') {
             tool.dir.iter().map(|dir| dir.join(path)).collect()
-        } else if interpreter {
-            // A script by a relative path is meant from the working folder.
-            vec![workspace.join(path)]
         } else {
             Vec::new()
         };
-        interpreter |= at == 0 && is_interpreter(&text);
         let is_file = |path: &PathBuf| world.stat(path).is_ok_and(|stat| stat.kind == FileKind::File);
-        found.extend(candidates.into_iter().map(|path| without_dots(&path)).filter(is_file));
+        found.extend(sure.into_iter().map(|path| without_dots(&path)).filter(is_file));
+        // Code for a shell, and `env -S`, have more than one word in one argument.
+        let mut inner = Runs::default();
+        let code = text.contains(char::is_whitespace);
+        for word in text.split(|c: char| c.is_whitespace() || ";|&()<>\"'`".contains(c)) {
+            let hot = if code { inner.next_of_code(word) } else { runs.next(word) };
+            // A script by a relative path is meant from the working folder.
+            let path = without_dots(&workspace.join(word));
+            let stat = if word.is_empty() { None } else { world.stat(&path).ok() };
+            let executable = |mode: u32| mode & 0o111 != 0;
+            if stat.is_some_and(|stat| stat.kind == FileKind::File && (hot || executable(stat.mode))) {
+                found.push(path);
+            }
+        }
     }
+    let mut seen = BTreeSet::new();
+    found.retain(|path| seen.insert(path.clone()));
     found
+}
+
+/// Programs that run the file after `-f`.
+const FILE_RUNNERS: [&str; 6] = ["make", "gmake", "awk", "gawk", "mawk", "sed"];
+
+/// Which words of a command are read as code, as far as can be told without knowing each program.
+#[derive(Debug, Default)]
+struct Runs {
+    interpreter: bool,
+    file_runner: bool,
+    file_next: bool,
+}
+
+impl Runs {
+    /// The same for a word of code, in which most words are no names of scripts: only the one after an interpreter is.
+    fn next_of_code(&mut self, word: &str) -> bool {
+        let hot = self.next(word);
+        let stays = word.is_empty() || word.starts_with('-');
+        self.interpreter =
+            (stays && self.interpreter) || is_interpreter(word) || word == "source" || word == ".";
+        hot
+    }
+
+    /// Takes the next word; whether a file of that name would be run.
+    fn next(&mut self, word: &str) -> bool {
+        let hot = self.interpreter || self.file_next;
+        let name = word.rsplit('/').next().unwrap_or(word);
+        self.file_next = self.file_runner && ["-f", "--file", "--makefile"].contains(&word);
+        self.file_runner |= FILE_RUNNERS.contains(&name);
+        self.interpreter |= is_interpreter(word) || word == "source" || word == ".";
+        hot
+    }
 }
 
 fn fixed(parts: &[TemplatePart], tool: &Tool, workspace: &Path) -> Option<String> {

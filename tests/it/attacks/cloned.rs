@@ -429,3 +429,48 @@ fn files_of_others_are_not_obeyed() {
         }
     }
 }
+
+/// Scripts that run behind another program are part of what was trusted.
+#[test]
+fn scripts_behind_other_programs_are_known() {
+    let who = ordinary();
+    for command in [
+        r#"["../bin/x.sh"]"#,
+        "[bash, bin/x.sh]",
+        "[bash, -e, ./bin/x.sh]",
+        r#"[bash, "{workspace}/bin/x.sh"]"#,
+        "[env, bash, bin/x.sh]",
+        "[env, bin/x.sh]",
+        r#"[env, -S, "bash bin/x.sh"]"#,
+        r#"[timeout, "5", bin/x.sh]"#,
+        "[nice, bash, bin/x.sh]",
+        "[xargs, bin/x.sh]",
+        r#"[sh, -c, "bin/x.sh"]"#,
+        r#"[sh, -c, "true; exec bash -e bin/x.sh"]"#,
+        r#"[sh, -c, ". bin/x.sh"]"#,
+        "[make, -s, -f, bin/x.mk]",
+        "[awk, -f, bin/x.awk]",
+    ] {
+        let project = Project::of(&who);
+        project.file("toolctl.yaml", "agentName: a\n");
+        project.script("bin/x.sh", "#!/bin/sh\necho GOOD\n");
+        project.file("bin/x.mk", "all:\n\t@echo GOOD\n").file("bin/x.awk", "BEGIN { print \"GOOD\" }\n");
+        let manifest = format!(
+            "name: t\ndescription: A tool.\nparameters: {{ type: object, additionalProperties: false }}\ncommand: {command}\n{}\n",
+            super::READS
+        );
+        project.file("tools.d/t.yaml", manifest);
+        project.file("policies/main.yaml", host(&[("t", "read, execute")], ""));
+        project.run(["trust"]).expect(0);
+        assert_eq!(project.run(["run", "t"]).expect(0).out(), "GOOD\n", "{command}");
+        for name in ["x.sh", "x.mk", "x.awk"] {
+            let path = project.dir().join("bin").join(name);
+            fs::write(&path, fs::read_to_string(&path).unwrap().replace("GOOD", "EVIL")).unwrap();
+        }
+        let ran = project.run(["run", "t"]);
+        assert_eq!(ran.code, Some(4), "{command}: {} {}", ran.out(), ran.stderr);
+        // The control: trusted again, the new script runs.
+        project.run(["trust"]).expect(0);
+        assert_eq!(project.run(["run", "t"]).expect(0).out(), "EVIL\n", "{command}");
+    }
+}
