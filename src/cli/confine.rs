@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::masks::{Found, Walk};
 use super::prepare::{Prepared, Ready, as_trusted, fill_config, fill_entry};
 use super::session::Session;
-use crate::canon::canonical_path;
+use crate::canon::{canonical_path, is_under};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::{ArgvElement, Exec, FillEnv, Template, TemplatePart, fill, resolve_program};
 use crate::model::{AllowFs, Effect, SandboxConfig};
@@ -56,7 +56,6 @@ pub(crate) fn confine(
         None | Some(AllowFs::No | AllowFs::All) => (Vec::new(), Vec::new()),
     };
     let program = program(session, prepared, &command.argv)?;
-    let control = &prepared.control;
     let found = if opens_only_its_arguments(prepared) {
         Found::default()
     } else {
@@ -74,17 +73,7 @@ pub(crate) fn confine(
         env: environment(session, prepared, config.as_ref(), decided)?,
         argv: command.argv,
         cwd: command.cwd,
-        protected: Protected {
-            read_only: control
-                .read_only
-                .iter()
-                .chain(&control.exec_later)
-                .chain(&found.exec_later)
-                .cloned()
-                .collect(),
-            hidden: control.hidden.clone(),
-            absent: control.absent.iter().chain(&found.absent).cloned().collect(),
-        },
+        protected: protected(prepared, decided, &found),
         masks: found.masked,
         decided: decided_places(prepared, decided, &env)?,
         runtime: prepared.project.settings.runtime.iter().cloned().collect(),
@@ -105,6 +94,23 @@ fn opens_only_its_arguments(prepared: &Prepared) -> bool {
     match &prepared.tool.tool.exec {
         Exec::Builtin(name) => ["read_file", "write_file", "list_dir"].contains(&name.as_str()),
         Exec::Command(_) => false,
+    }
+}
+
+/// What the sandbox holds, whatever is bound above it. A path argument at or below a file that is executed later came
+/// through `engine/control-files`, so a grant of the host names that file: it is not held in this call.
+fn protected(prepared: &Prepared, decided: &Decided, found: &Found) -> Protected {
+    let control = &prepared.control;
+    let named = |path: &PathBuf| {
+        let held = path.to_string_lossy();
+        decided.call().paths().values().any(|argument| is_under(argument.absolute(), &held))
+    };
+    let later = control.exec_later.iter().chain(&found.exec_later).filter(|path| !named(path));
+    let absent = control.absent.iter().chain(&found.absent);
+    Protected {
+        read_only: control.read_only.iter().chain(later).cloned().collect(),
+        hidden: control.hidden.clone(),
+        absent: absent.filter(|path| prepared.protected.contains(path) || !named(path)).cloned().collect(),
     }
 }
 

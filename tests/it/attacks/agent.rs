@@ -349,3 +349,35 @@ command: [/bin/echo, "{args.user}", "--pw={args.pw}", "{args.pin}"]
     let ran = project.run(["plan", "login", "--args", r#"{"user":"eve"}"#]).expect(11);
     assert!(ran.out().contains("/bin/echo eve"), "{}", ran.out());
 }
+
+/// A rule that names a file that is executed later opens just that one, in the policy and in the sandbox.
+#[test]
+fn a_rule_opens_just_the_hook_that_it_names() {
+    for who in everybody() {
+        let project = Project::of(&who);
+        project.file("toolctl.yaml", "agentName: test\n");
+        let policy = |path: &str| {
+            host(&[("write_file", "write")], "").replace(
+                "    always: true\n",
+                &format!("    when: {{ args.path: {{ path: [\"{path}\", \"**\"] }} }}\n"),
+            )
+        };
+        project.file(".git/hooks/x", "").file(".git/config", "");
+        let write = |path: &str| {
+            project.run(["run", "write_file", "-a", &format!("path={path}"), "-a", "content=y"]).code
+        };
+        project.file("policies/main.yaml", policy(".git/hooks/*"));
+        project.trusted();
+        assert_eq!(write(".git/hooks/pre-commit"), Some(0));
+        for path in
+            [".git/config", ".envrc", ".git/commondir", ".vscode/x", "policies/x.yaml", "toolctl.json"]
+        {
+            assert_eq!(write(path), Some(10), "{path}");
+        }
+        project.file("policies/main.yaml", policy(".envrc"));
+        assert_eq!(write(".envrc"), Some(0));
+        assert_eq!(write(".git/hooks/pre-commit"), Some(10));
+        project.file("policies/main.yaml", policy("policies/*"));
+        assert_eq!(write("policies/x.yaml"), Some(10));
+    }
+}
