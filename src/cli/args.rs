@@ -1,6 +1,7 @@
 //! The command line as it is typed. What it means is decided in `commands/`.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Runs, plans and decides the tool calls of language-model agents.
@@ -19,7 +20,7 @@ pub(crate) struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// Work as if started in this folder.
     #[arg(short = 'C', value_name = "DIR", global = true)]
@@ -39,6 +40,36 @@ pub(crate) struct Global {
     /// Never ask on the terminal.
     #[arg(long, global = true)]
     pub(crate) no_prompt: bool,
+}
+
+impl Default for Global {
+    fn default() -> Self {
+        Self {
+            directory: None,
+            format: OutputFormat::Human,
+            color: ColorChoice::Auto,
+            quiet: false,
+            verbose: 0,
+            no_prompt: false,
+        }
+    }
+}
+
+/// The JSON format that a command line asks for which as a whole is not understood; `None`: it asks for none.
+pub(crate) fn wanted_format(words: impl Iterator<Item = OsString>) -> Option<OutputFormat> {
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    let written = words.iter().enumerate().take_while(|(_, word)| *word != "--").filter_map(|(at, word)| {
+        if word == "--format" {
+            words.get(at + 1).map(String::as_str)
+        } else {
+            word.strip_prefix("--format=")
+        }
+    });
+    match written.last()? {
+        "json" => Some(OutputFormat::Json),
+        "ndjson" => Some(OutputFormat::Ndjson),
+        _ => None,
+    }
 }
 
 /// `--format`.
@@ -106,6 +137,8 @@ pub(crate) enum Command {
     Doctor,
     /// Explain a diagnostic code.
     Explain(ExplainArgs),
+    /// List the environment variables that toolctl knows.
+    Environment,
 }
 
 /// A call.
@@ -225,8 +258,20 @@ pub(crate) struct ExplainArgs {
 
 #[cfg(test)]
 mod tests {
-    use super::Cli;
+    use super::{Cli, OutputFormat, wanted_format};
     use clap::CommandFactory as _;
+
+    #[test]
+    fn the_format_is_found_in_a_line_that_is_not_understood() {
+        let wanted = |line: &str| wanted_format(line.split_whitespace().map(Into::into));
+        for line in ["run --format json", "--format=json run --bogus", "--format human --format json x"] {
+            assert_eq!(wanted(line), Some(OutputFormat::Json), "{line}");
+        }
+        assert_eq!(wanted("plan --format ndjson"), Some(OutputFormat::Ndjson));
+        for line in ["run", "--format", "--format human", "--format=xml", "run x -- --format json"] {
+            assert_eq!(wanted(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

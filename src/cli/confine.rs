@@ -175,7 +175,7 @@ fn program(session: &Session<'_>, prepared: &Prepared, argv: &[OsString]) -> Res
     }
     let name = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let found = resolve_program(session.world, &name, tool.dir.as_deref(), &prepared.project.settings.path)
-        .map_err(|error| Failure::Config(vec![error.to_diagnostic()]))?;
+        .map_err(Failure::Program)?;
     let root = Path::new("/");
     let canonical =
         canonical_path(session.world, root, root, &found.to_string_lossy(), true).map_err(|error| {

@@ -4,6 +4,7 @@ use super::exit::Exit;
 use crate::call::CallError;
 use crate::diag::{Code, Diagnostic};
 use crate::gate::GateError;
+use crate::manifest::ProgramError;
 use crate::sandbox::SandboxError;
 use crate::term::OutputError;
 
@@ -20,8 +21,12 @@ pub(crate) enum Failure {
     UnknownTool(Diagnostic),
     /// There is nothing that the command could work on.
     NothingToDo(Diagnostic),
+    /// A file of toolctl's own could not be written.
+    Unwritten(Diagnostic),
     /// The gate did not open.
     Gate(GateError),
+    /// The tool's program cannot be found or executed.
+    Program(ProgramError),
     /// The sandbox could not be had, or the program is not there.
     Sandbox(SandboxError),
     /// The output could not be written.
@@ -42,12 +47,21 @@ pub(crate) enum ArgumentFault {
 }
 
 impl Failure {
+    /// Faults of the project or of what is kept about it, with the exit code that their code stands for.
+    pub(crate) fn of(faults: Vec<Diagnostic>) -> Self {
+        match faults.as_slice() {
+            [only] if only.code == Code::NothingToDo => Self::NothingToDo(only.clone()),
+            [only] if only.code == Code::OutputError => Self::Unwritten(only.clone()),
+            _ => Self::Config(faults),
+        }
+    }
+
     /// The exit code.
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
             Self::Arguments(_) => Exit::Arguments,
-            Self::Config(_) => Exit::Config,
+            Self::Config(_) | Self::Program(_) => Exit::Config,
             Self::UnknownTool(_) => Exit::UnknownTool,
             Self::NothingToDo(_) => Exit::NothingToDo,
             Self::Gate(GateError::Denied) => Exit::Denied,
@@ -55,15 +69,51 @@ impl Failure {
             Self::Gate(GateError::Stale) => Exit::Stale,
             Self::Sandbox(error) => sandbox_exit(error),
             // A reader that has seen enough is no failure of ours, but what it did not read was not delivered.
-            Self::Output(_) => Exit::Output,
+            Self::Output(_) | Self::Unwritten(_) => Exit::Output,
             Self::Internal(_) => Exit::Internal,
+        }
+    }
+
+    /// The code of `--exit-status tool` where the tool did not run: 127 if its program is not there, 126 if that cannot
+    /// be executed, 125 for everything else.
+    pub(crate) const fn tool_status(&self) -> u8 {
+        match self {
+            Self::Program(ProgramError::NotExecutable { .. }) | Self::Sandbox(SandboxError::Exec { .. }) => {
+                126
+            }
+            Self::Program(
+                ProgramError::NotOnPath { .. }
+                | ProgramError::Missing { .. }
+                | ProgramError::NoToolDir { .. }
+                | ProgramError::BadName { .. },
+            )
+            | Self::Sandbox(SandboxError::ProgramMissing { .. }) => 127,
+            Self::Usage(_)
+            | Self::Arguments(_)
+            | Self::Config(_)
+            | Self::UnknownTool(_)
+            | Self::NothingToDo(_)
+            | Self::Unwritten(_)
+            | Self::Gate(_)
+            | Self::Sandbox(
+                SandboxError::Unavailable { .. }
+                | SandboxError::BadRequest(_)
+                | SandboxError::Changed { .. }
+                | SandboxError::Lost
+                | SandboxError::Host { .. },
+            )
+            | Self::Output(_)
+            | Self::Internal(_) => 125,
         }
     }
 
     /// What is said about it, with a way out.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {
-            Self::Usage(diagnostic) | Self::UnknownTool(diagnostic) | Self::NothingToDo(diagnostic) => {
+            Self::Usage(diagnostic)
+            | Self::UnknownTool(diagnostic)
+            | Self::NothingToDo(diagnostic)
+            | Self::Unwritten(diagnostic) => {
                 vec![diagnostic.clone()]
             }
             Self::Arguments(fault) => fault.diagnostics(),
@@ -73,6 +123,7 @@ impl Failure {
                     .help("make the call again, and look at what it would run now"),
             ],
             Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],
+            Self::Program(error) => vec![error.to_diagnostic()],
             Self::Sandbox(error) => vec![sandbox_diagnostic(error)],
             Self::Output(error) => {
                 vec![Diagnostic::error(

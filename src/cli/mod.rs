@@ -15,7 +15,10 @@ mod verdict;
 
 pub use exit::Exit;
 
-use crate::world::HostWorld;
+use crate::diag::{Code, Diagnostic};
+use crate::term;
+use crate::text::escape;
+use crate::world::{HostWorld, MemoWorld};
 use args::{Cli, Command, Global};
 use clap::Parser as _;
 use commands::run::End;
@@ -36,6 +39,10 @@ pub fn main() -> ExitCode {
             let name = words.next().unwrap_or_default();
             return crate::execute::builtin::main(&name.to_string_lossy());
         }
+        if (first == "--version" || first == "-V") && words.len() == 0 {
+            // The commonest question of scripts, answered before the command line is put together.
+            return if term::print_version().is_ok() { Exit::Ok.into() } else { Exit::Output.into() };
+        }
         if first == "help" && words.next().is_some_and(|topic| topic == "environment") {
             let mut session = Session::new(&world, Global::default());
             let outcome = commands::environment::run(&mut session);
@@ -44,14 +51,39 @@ pub fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are answers, everything else is a usage error; clap knows which stream is whose.
-            let code = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
-            return if error.print().is_ok() { code.into() } else { Exit::Output.into() };
-        }
+        Err(error) => return unread(&error),
     };
+    let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);
     finish(dispatch(&mut session, &cli.command))
+}
+
+/// Help and version are answers, everything else is a usage error; clap knows which stream is whose. Who asked for JSON
+/// gets a document, as far as the command line can still be read.
+fn unread(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        return if error.print().is_ok() { Exit::Ok.into() } else { Exit::Output.into() };
+    }
+    // If stderr is gone there is nobody left to tell.
+    let _ = error.print();
+    let Some(format) = args::wanted_format(std::env::args_os().skip(1)) else { return Exit::Usage.into() };
+    let message = error.render().to_string();
+    let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    let failure = Failure::Usage(
+        Diagnostic::error(Code::UsageError, escape(first).to_string())
+            .help("see the options: toolctl --help, or toolctl COMMAND --help"),
+    );
+    let world = HostWorld;
+    let mut session = Session::new(&world, Global { format, ..Global::default() });
+    let document = failure_document(&session, &failure);
+    if session.ui.document(&document).is_ok() { Exit::Usage.into() } else { Exit::Output.into() }
+}
+
+fn failure_document(session: &Session<'_>, failure: &Failure) -> serde_json::Value {
+    let diagnostics = crate::term::render::to_json(&session.files, &failure.diagnostics());
+    serde_json::json!({
+        "schema": "toolctl.failure/v1", "exit": failure.exit().code(), "diagnostics": diagnostics,
+    })
 }
 
 fn dispatch(session: &mut Session<'_>, command: &Command) -> End {
@@ -68,6 +100,7 @@ fn dispatch(session: &mut Session<'_>, command: &Command) -> End {
         Command::Trust(args) => commands::trust::run(session, args),
         Command::Doctor => commands::doctor::run(session),
         Command::Explain(args) => commands::explain::run(session, args),
+        Command::Environment => commands::environment::run(session),
     };
     End::Own(match outcome {
         Ok(exit) => exit,
@@ -78,10 +111,7 @@ fn dispatch(session: &mut Session<'_>, command: &Command) -> End {
 /// Reports a failure of a command. With a JSON format stdout still gets its one document.
 fn fail(session: &mut Session<'_>, failure: &Failure) -> Exit {
     if session.ui.format() != crate::term::Format::Human && !session.ui.has_written() {
-        let diagnostics = crate::term::render::to_json(&session.files, &failure.diagnostics());
-        let document = serde_json::json!({
-            "schema": "toolctl.failure/v1", "exit": failure.exit().code(), "diagnostics": diagnostics,
-        });
+        let document = failure_document(session, failure);
         let _ = session.ui.document(&document);
     }
     session.fail(failure)

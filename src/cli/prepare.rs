@@ -15,10 +15,11 @@ use crate::policy::{
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
-use crate::sandbox::{SandboxError, Stdin, resolve};
+use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -139,7 +140,10 @@ pub(crate) fn find_tool(
             Failure::Config(diagnostics)
         }
     })?;
-    session.ui.diagnostics(&session.files, &tool.warnings)?;
+    // What is odd about a manifest is `check`'s matter; here it would be said at every call.
+    if session.global.verbose > 0 {
+        session.ui.diagnostics(&session.files, &tool.warnings)?;
+    }
     Ok(tool)
 }
 
@@ -216,20 +220,23 @@ impl Prepared {
     }
 
     /// Reads and validates the arguments and fills in the command line.
-    pub(crate) fn ready(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
+    pub(crate) fn ready(&self, session: &Session<'_>, args: &CallArgs) -> Result<Ready, Failure> {
         let raw = self.read_args(session, args)?;
-        let id = args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now()));
-        self.ready_with(session, id, raw)
+        self.ready_with(session, args, raw)
     }
 
-    /// The same with arguments that were read before.
+    /// The same for arguments that were read already: stdin can be read only once.
     pub(crate) fn ready_with(
         &self,
         session: &Session<'_>,
-        id: String,
-        args: Map<String, Value>,
+        args: &CallArgs,
+        raw: Map<String, Value>,
     ) -> Result<Ready, Failure> {
-        let call = Call { tool_call_id: id, tool_name: self.tool.tool.name.clone(), args };
+        let call = Call {
+            tool_call_id: args.context.call_id.clone().unwrap_or_else(|| new_id(session.world.now())),
+            tool_name: self.tool.tool.name.clone(),
+            args: raw,
+        };
         let workspace = self.project.workspace.as_path();
         let mounted = self.workspace_is_mounted();
         let env = CallEnv { world: session.world, base: workspace, workspace, cwd_is_workspace: mounted };
@@ -274,25 +281,6 @@ impl Prepared {
         Ok(Ready { call, argv, stdin, cwd, sandbox })
     }
 
-    /// The command line as it is shown: with the secrets left out. `None` if there are none.
-    pub(crate) fn shown_argv(&self, call: &ValidatedCall) -> Option<Vec<String>> {
-        let mut args = Value::Object(call.args().clone());
-        let secrets = self.tool.schema.secrets(&args);
-        if secrets.is_empty() {
-            return None;
-        }
-        for pointer in secrets {
-            if let Some(value) = args.pointer_mut(&pointer) {
-                *value = Value::String("(secret)".to_owned());
-            }
-        }
-        let filled =
-            args.as_object().and_then(|args| fill_command(&self.tool.tool, args, &self.fill_env()).ok());
-        // A secret that is no text leaves a command line that cannot be filled in without it.
-        let filled = filled.unwrap_or_else(|| vec![OsString::from("(not shown, it holds secrets)")]);
-        Some(filled.iter().map(|arg| arg.to_string_lossy().into_owned()).collect())
-    }
-
     /// Whether the tool finds the workspace at its own path, as far as the manifest says. A path argument inside the
     /// workspace is then given relative to it.
     fn workspace_is_mounted(&self) -> bool {
@@ -313,7 +301,12 @@ impl Prepared {
         }
     }
 
-    fn read_args(&self, session: &mut Session<'_>, args: &CallArgs) -> Result<Map<String, Value>, Failure> {
+    /// Reads the arguments from the flags, a file or stdin, which is then used up.
+    pub(crate) fn read_args(
+        &self,
+        session: &Session<'_>,
+        args: &CallArgs,
+    ) -> Result<Map<String, Value>, Failure> {
         let limits = JsonLimits::default();
         let call_fault = |error| Failure::Arguments(ArgumentFault::Call(error));
         match args.args.as_deref() {
@@ -381,6 +374,50 @@ impl Prepared {
         Ok(policy::decide(classified, &self.policies, &ctx).decision().action)
     }
 
+    /// The canonical arguments, secrets left out: for every output that shows a call.
+    pub(crate) fn shown_args(&self, call: &ValidatedCall) -> Value {
+        let mut args = Value::Object(call.args().clone());
+        for pointer in self.tool.schema.secrets(&args) {
+            if let Some(value) = args.pointer_mut(&pointer) {
+                *value = Value::String("(secret)".to_owned());
+            }
+        }
+        args
+    }
+
+    /// How arguments were written before they took their canonical form; secrets are left out.
+    pub(crate) fn shown_originals(&self, call: &ValidatedCall) -> BTreeMap<String, String> {
+        let secrets = self.tool.schema.secrets(&Value::Object(call.args().clone()));
+        let mut originals = call.originals().clone();
+        originals.retain(|pointer, _| !secrets.contains(pointer));
+        originals
+    }
+
+    /// What runs, as it is shown: secrets that were filled into the command line or a path are left out.
+    pub(crate) fn shown_report(&self, call: &ValidatedCall, mut report: PlanReport) -> PlanReport {
+        let args = Value::Object(call.args().clone());
+        let secrets: Vec<String> = self
+            .tool
+            .schema
+            .secrets(&args)
+            .iter()
+            .filter_map(|pointer| args.pointer(pointer))
+            .flat_map(texts)
+            .filter(|text| !text.is_empty())
+            .collect();
+        let mask = |text: &str| {
+            secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "(secret)"))
+        };
+        if !secrets.is_empty() {
+            report.argv = report.argv.iter().map(|arg| mask(arg)).collect();
+            report.cwd = mask(&report.cwd);
+            for mount in &mut report.mounts {
+                mount.path = PathBuf::from(mask(&mount.path.to_string_lossy()));
+            }
+        }
+        report
+    }
+
     /// Classifies the call.
     pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
         let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));
@@ -390,6 +427,17 @@ impl Prepared {
     /// Decides the call.
     pub(crate) fn decide(&self, session: &Session<'_>, call: ValidatedCall) -> Decided {
         policy::decide(self.classify(session, call), &self.policies, &self.ctx)
+    }
+}
+
+/// The texts as which a value can stand in a command line.
+fn texts(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Object(map) => map.values().flat_map(texts).chain([value.to_string()]).collect(),
+        Value::Null => Vec::new(),
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
     }
 }
 
@@ -437,7 +485,7 @@ pub(crate) fn fill_entry(
 }
 
 /// An id for a call that came without one: the time, and the process that made it.
-fn new_id(now: std::time::SystemTime) -> String {
+pub(crate) fn new_id(now: std::time::SystemTime) -> String {
     let nanos = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_nanos());
     format!("call-{nanos:x}-{:x}", std::process::id())
 }

@@ -122,15 +122,16 @@ fn details(asked: Asked<'_>, report: &PlanReport) -> Vec<Detail> {
     if let Some(reason) = &decided.decision().reason {
         out.push(Detail::own("reason", reason));
     }
-    if report.program.is_some() {
+    if let Some(program) = &report.program {
         let argv = quote_argv(&report.argv);
         let hidden = report.argv.iter().flat_map(|arg| arg.chars()).filter(|c| is_hidden(*c)).count();
         out.push(Detail { label: "runs", text: argv, hidden });
+        out.push(Detail::untrusted("program", &Untrusted::new(program.to_string_lossy().into_owned())));
     }
     for (name, value) in call.args() {
         out.push(argument(name, value, call.defaults(), secrets));
     }
-    for (pointer, original) in call.originals() {
+    for (pointer, original) in call.originals().iter().filter(|(pointer, _)| !secrets.contains(pointer)) {
         out.push(Detail::untrusted("written", &Untrusted::new(format!("{pointer} was {original}"))));
     }
     if !ctx.agents.is_empty() {

@@ -72,6 +72,16 @@ pub enum FillError {
         /// The element.
         span: Option<Span>,
     },
+    /// The kernel would not start a program with it.
+    #[error("{what} is {bytes} bytes long, and a program can be given at most {limit}")]
+    TooLong {
+        /// `an element of the command` or `the whole command`.
+        what: &'static str,
+        /// Its length.
+        bytes: usize,
+        /// The longest that is possible.
+        limit: usize,
+    },
     /// `{tool.dir}` in an embedded tool.
     #[error("this tool has no folder that `{{tool.dir}}` could name")]
     NoToolDir {
@@ -110,6 +120,12 @@ impl FillError {
                 "filled in here",
                 "change the value; or let the manifest put `--` before it with `endOfOptions: true`, or name the argument in `allowLeadingDash`",
             ),
+            Self::TooLong { .. } => (
+                Code::CallUnsafeArgument,
+                &None,
+                "",
+                "send less, or let the tool read the argument from stdin: `stdin: \"{args.NAME}\"`",
+            ),
             Self::NoToolDir { span } => {
                 (Code::ManifestBadTemplate, span, "used here", "use {workspace} or an absolute path")
             }
@@ -137,7 +153,29 @@ pub fn fill_command(
     let Exec::Command(elements) = &tool.exec else { return Ok(Vec::new()) };
     let mut filler = Filler { tool, args, env, argv: Vec::new(), after_end: false };
     filler.elements(elements)?;
+    check_length(&filler.argv)?;
     Ok(filler.argv)
+}
+
+/// Longest element that Linux passes to a program, its NUL not counted (`MAX_ARG_STRLEN`).
+const MAX_ELEMENT: usize = (128 << 10) - 1;
+/// Longest argument list: a quarter of the usual 8 MiB of stack, less what the environment needs.
+const MAX_COMMAND: usize = (2 << 20) - (64 << 10);
+
+fn check_length(argv: &[OsString]) -> Result<(), FillError> {
+    let longest = argv.iter().map(|element| element.len()).max().unwrap_or(0);
+    if longest > MAX_ELEMENT {
+        return Err(FillError::TooLong {
+            what: "an element of the command",
+            bytes: longest,
+            limit: MAX_ELEMENT,
+        });
+    }
+    let all: usize = argv.iter().map(|element| element.len() + 1 + size_of::<usize>()).sum();
+    if all > MAX_COMMAND {
+        return Err(FillError::TooLong { what: "the whole command", bytes: all, limit: MAX_COMMAND });
+    }
+    Ok(())
 }
 
 /// One template as one text, for `cwd`: no rule on the first character applies, since it is no program's argument.

@@ -60,14 +60,24 @@ fn plan_mode(effects: EffectSet, ctx: &Context) -> Option<Verdict> {
         return None;
     }
     let action = effects.iter().map(gate).max().unwrap_or(Action::Ask);
-    let names: Vec<_> = effects.iter().filter(|e| gate(*e) == action).map(Effect::as_str).collect();
-    let names = names.join(", ");
+    let names: Vec<_> = effects.iter().filter(|effect| gate(*effect) == action).map(in_words).collect();
+    let names = names.join(" or ");
     let (reason, code) = match action {
         Action::Allow => return None,
         Action::Ask => ("the effect is unknown, so plan mode needs a review".to_owned(), None),
         Action::Deny => (format!("plan mode does not run what may {names}"), Some(Code::PolicyPlanMode)),
     };
     Some(verdict("plan-mode", action, reason, code, 5))
+}
+
+const fn in_words(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Read => "read",
+        Effect::Unknown => "do anything",
+        Effect::Write => "write",
+        Effect::Execute => "execute programs",
+        Effect::External => "reach out",
+    }
 }
 
 const fn gate(effect: Effect) -> Action {

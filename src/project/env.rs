@@ -19,10 +19,6 @@ pub const VARIABLES: &[Variable] = &[
         name: "TOOLCTL_HOME",
         meaning: "absolute folder that holds your `config` and `state` instead of ~/.config/toolctl and ~/.local/state/toolctl",
     },
-    Variable {
-        name: "TOOLCTL_LOG",
-        meaning: "reserved for what to log on standard error; this version logs nothing",
-    },
     Variable { name: "TOOLCTL_NO_PROMPT", meaning: "1: never ask on the terminal, as --no-prompt" },
     Variable { name: "TOOLCTL_CALL_ID", meaning: "set for tools: the id of the call; not read" },
     Variable { name: "TOOLCTL_RUN_ID", meaning: "set for tools: the id of the run; not read" },

@@ -217,9 +217,26 @@ struct Reader<'t> {
 impl Reader<'_> {
     fn span(&self, location: Location) -> Span {
         let clamp = |at: u64| u32::try_from(at.min(self.text.len() as u64)).unwrap_or(u32::MAX);
-        let start = location.span().byte_offset().unwrap_or(0);
+        // Errors of the scanner come with line and column alone.
+        let start = location.span().byte_offset().unwrap_or_else(|| self.offset(location));
         let end = start.saturating_add(location.span().byte_len().unwrap_or(0));
         Span::new(self.id, clamp(start), clamp(end))
+    }
+
+    /// The byte at a line and column, both counted from 1, columns in characters.
+    fn offset(&self, location: Location) -> u64 {
+        let mut start = 0;
+        for (number, line) in (1..).zip(self.text.split_inclusive('\n')) {
+            if number == location.line() {
+                let before = usize::try_from(location.column().saturating_sub(1)).unwrap_or(usize::MAX);
+                let inside: usize =
+                    line.trim_end_matches(['\n', '\r']).chars().take(before).map(char::len_utf8).sum();
+                return (start + inside) as u64;
+            }
+            start += line.len();
+        }
+        // A place behind the end is the end; no place at all is the beginning.
+        if location.line() == 0 { 0 } else { start as u64 }
     }
 
     fn slice(&self, span: Span) -> &str {

@@ -97,6 +97,21 @@ impl Stream {
     }
 }
 
+/// An error without a way out of its own names the page of its code; the last of several with one code does.
+fn with_ways_out(mut shown: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut named = Vec::new();
+    for diagnostic in shown.iter_mut().rev() {
+        let bare = diagnostic.severity == Severity::Error && diagnostic.help.is_empty();
+        if bare && !named.contains(&diagnostic.code) {
+            named.push(diagnostic.code);
+            diagnostic
+                .help
+                .push(format!("what it means and what to do: toolctl explain {}", diagnostic.code.as_str()));
+        }
+    }
+    shown
+}
+
 /// Owner of standard output and error.
 pub struct Ui {
     out: Stream,
@@ -183,6 +198,7 @@ impl Ui {
         if shown.is_empty() {
             return Ok(());
         }
+        let shown = with_ways_out(shown);
         let width = self.err.width.unwrap_or(DEFAULT_WIDTH);
         let text = render(files, &shown, self.err.color, usize::from(width));
         if std::mem::replace(&mut self.diagnosed, true) {
@@ -272,6 +288,11 @@ impl Ui {
         }
         self.err.line(&Text::new().bad("error").plain(": ").then(text.clone()))
     }
+}
+
+/// Prints the program's name and version.
+pub fn print_version() -> io::Result<()> {
+    io::stdout().write_all(concat!("toolctl ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
 }
 
 /// The columns of a terminal; `None` for anything else.

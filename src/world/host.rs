@@ -45,7 +45,9 @@ fn bytes_of(file: File, max: u64) -> io::Result<Vec<u8>> {
     if !meta.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(meta.len().min(max)).unwrap_or(0) + 1);
+    // Files of the kernel say that they are empty; room for some of their text saves many small reads.
+    let expected = usize::try_from(meta.len().min(max)).unwrap_or(0).max(4096);
+    let mut bytes = Vec::with_capacity(expected + 1);
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));

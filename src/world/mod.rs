@@ -4,9 +4,11 @@
 //! and are hermetic. Subprocesses are reached through the sandbox backends alone.
 
 mod host;
+mod memo;
 mod memory;
 
 pub use host::HostWorld;
+pub use memo::MemoWorld;
 pub use memory::MemoryWorld;
 
 use std::ffi::OsString;
@@ -93,6 +95,8 @@ pub trait World: Send + Sync {
         let kind = |name: OsString| Some((name.clone(), self.lstat(&dir.join(name)).ok()?.kind));
         Ok(self.list(dir)?.into_iter().filter_map(kind).collect())
     }
+    /// Forgets what was remembered of the disk: time has passed.
+    fn look_again(&self) {}
     /// The time of day.
     fn now(&self) -> SystemTime;
     /// A variable of the caller's environment.

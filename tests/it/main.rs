@@ -12,7 +12,11 @@
 mod architecture;
 mod attacks;
 mod docs;
+mod errors;
+mod field_cases;
 mod harness;
 mod main_job;
+mod plan_is_run;
 mod prompt;
 mod sandbox;
+mod schemas;

@@ -46,7 +46,7 @@ pub(crate) fn terminal(project: &Project, script: &str) -> OsSession {
 
 const CALL: &str = "$TOOLCTL run note -a path=new.txt -a content=hello";
 /// What the prompt ends with.
-const QUESTION: &str = "anything else refuses: ";
+pub(crate) const QUESTION: &str = "anything else refuses: ";
 
 /// Waits for the prompt and for the time in which keys are ignored.
 pub(crate) fn wait_for_question(session: &mut OsSession) -> String {

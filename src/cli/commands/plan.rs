@@ -18,7 +18,7 @@ use crate::sandbox::{PlanReport, SandboxError, probe};
 use crate::term::{Format, Text, quote_argv};
 use crate::text::escape;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// `toolctl.plan/v1`.
 #[derive(Debug, Serialize)]
@@ -49,8 +49,9 @@ struct PlanDocument {
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
     let prepared = prepare(session, &args.call)?;
-    let in_plan_mode = plan_mode(session, &prepared, args)?;
-    let ready = prepared.ready(session, &args.call)?;
+    let raw = prepared.read_args(session, &args.call)?;
+    let in_plan_mode = plan_mode(session, &prepared, args, raw.clone())?;
+    let ready = prepared.ready_with(session, &args.call, raw)?;
     let (call, command, _stdin) = ready.split();
     let decided = prepared.decide(session, call);
     let mut exit = decision_exit(decided.decision());
@@ -62,10 +63,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
     let digest = plan
         .as_ref()
         .map(|plan| approval_digest(&decided, plan, &prepared.tool.tool.digest, &prepared.policies.digest()));
-    let mut report = plan.as_ref().map(crate::sandbox::Plan::report);
-    if let (Some(report), Some(argv)) = (&mut report, prepared.shown_argv(decided.call())) {
-        report.argv = argv;
-    }
+    let report = plan.as_ref().map(|plan| prepared.shown_report(decided.call(), plan.report()));
     let fault = if args.preflight { report.as_ref().and_then(preflight) } else { None };
     if fault.is_some() {
         exit = Exit::SandboxUnavailable;
@@ -101,12 +99,13 @@ struct Shown<'a> {
 
 /// The decision that the same call would get in plan mode.
 fn plan_mode(
-    session: &mut Session<'_>,
+    session: &Session<'_>,
     prepared: &Prepared,
     args: &PlanArgs,
+    raw: Map<String, Value>,
 ) -> Result<DecisionInfo, Failure> {
     // Validated anew: a validated call goes through one decision, and this is another.
-    let ready = prepared.ready(session, &args.call)?;
+    let ready = prepared.ready_with(session, &args.call, raw)?;
     let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
     let facts = policy::facts(ready.call, std::sync::Arc::clone(&prepared.facts), &prepared.env(session));
     let decided = policy::decide(policy::classify(facts, &prepared.policies, &ctx), &prepared.policies, &ctx);
@@ -141,9 +140,9 @@ fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
         tool_call_id: call.tool_call_id().to_owned(),
         tool_name: call.tool_name().to_owned(),
         layer: shown.prepared.tool.layer.as_str(),
-        args: masked_args(shown),
+        args: shown.prepared.shown_args(call),
         defaults: call.defaults().to_vec(),
-        originals: serde_json::to_value(call.originals()).unwrap_or(Value::Null),
+        originals: serde_json::to_value(shown.prepared.shown_originals(call)).unwrap_or(Value::Null),
         decision: decision_info(&session.files, decision),
         matched: decision
             .matched
@@ -175,17 +174,6 @@ fn origin(origin: &EffectOrigin) -> Value {
     serde_json::json!({"effects": origin.effects.iter().map(Effect::as_str).collect::<Vec<_>>(), "from": origin_line(&origin.source)})
 }
 
-/// The canonical arguments, secrets left out.
-fn masked_args(shown: &Shown<'_>) -> Value {
-    let mut args = Value::Object(shown.decided.call().args().clone());
-    for pointer in shown.prepared.tool.schema.secrets(&args.clone()) {
-        if let Some(value) = args.pointer_mut(&pointer) {
-            *value = Value::String("(secret)".to_owned());
-        }
-    }
-    args
-}
-
 fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     let decision = shown.decided.decision();
     let call = shown.decided.call();
@@ -195,13 +183,13 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
             .plain(" (")
             .escaped(&escape(shown.prepared.tool.layer.as_str()))
             .plain(")"),
-        row("arguments").escaped(&escape(&masked_args(shown).to_string())),
+        row("arguments").escaped(&escape(&shown.prepared.shown_args(call).to_string())),
     ];
     if !call.defaults().is_empty() {
         lines.push(row("").plain("by default ").escaped(&escape(&call.defaults().join(" "))));
     }
-    for (pointer, original) in call.originals() {
-        lines.push(row("").escaped(&escape(pointer)).plain(" was written ").code(&escape(original)));
+    for (pointer, original) in shown.prepared.shown_originals(call) {
+        lines.push(row("").escaped(&escape(&pointer)).plain(" was written ").code(&escape(&original)));
     }
     let effects: Vec<&str> = decision.effects.iter().map(Effect::as_str).collect();
     lines.push(row("effects").escaped(&escape(&effects.join(", "))));
@@ -225,8 +213,9 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     let mode = &shown.in_plan_mode;
     lines.push(row("plan mode").escaped(&escape(mode.action)).plain("  ").escaped(&escape(&mode.rule)));
     if let Some(report) = &shown.report {
-        if report.program.is_some() {
+        if let Some(program) = &report.program {
             lines.push(row("runs").escaped(&quote_argv(&report.argv)));
+            lines.push(row("program").escaped(&escape(&program.to_string_lossy())));
         } else {
             lines.push(row("runs").plain("toolctl itself, inside the sandbox"));
         }
@@ -234,7 +223,7 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
         lines.push(row("sandbox").escaped(&escape(&sandbox_line(report))));
         lines.push(row("env").escaped(&escape(&report.env.join(" "))));
         for digest in &report.digests {
-            lines.push(row("copied").escaped(&escape(&format!(
+            lines.push(row("hashed").escaped(&escape(&format!(
                 "{} {}",
                 digest.path.to_string_lossy(),
                 digest.digest

@@ -23,8 +23,10 @@ pub(crate) fn run(session: &mut Session<'_>, command: &PolicyCommand) -> Result<
 fn explain_call(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Failure> {
     let prepared = prepare(session, args)?;
     let ready = prepared.ready(session, args)?;
+    let secrets = prepared.tool.schema.secrets(&Value::Object(ready.call.args().clone()));
     let classified = prepared.classify(session, ready.call);
-    let explanation = explain(&classified, &prepared.policies, &prepared.ctx);
+    let mut explanation = explain(&classified, &prepared.policies, &prepared.ctx);
+    explanation.paths.retain(|path| !secrets.contains(&path.argument));
     let exit = decision_exit(&explanation.decision);
     if session.ui.format() == Format::Human {
         for line in human(session, &args.tool, &explanation) {

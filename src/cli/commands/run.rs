@@ -6,8 +6,7 @@ use crate::cli::confine::confine;
 use crate::cli::document;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::prepare::{Prepared, prepare};
+use crate::cli::prepare::{Prepared, new_id, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
 use crate::diag::{Code, Diagnostic};
@@ -20,7 +19,7 @@ use crate::model::EffectSet;
 use crate::policy::{Action, Decided, Strength};
 use crate::project::TimeoutAction;
 use crate::result::{Denial, ToolCallResult};
-use crate::sandbox::{EndCause, Plan, Stdin};
+use crate::sandbox::{Cancel, EndCause, Plan, Stdin};
 use crate::term::Format;
 use crate::text::escape;
 
@@ -37,17 +36,19 @@ pub(crate) enum End {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
-    match attempt(session, args) {
+    // Every result has an id by which its caller knows it, also one that fails before the call is read.
+    let mut args = args.clone();
+    let id = args.call.context.call_id.get_or_insert_with(|| new_id(session.world.now())).clone();
+    match attempt(session, &args) {
         Ok(end) => Ok(end),
         Err(failure) => {
             if session.ui.format() != Format::Human {
-                let id = args.call.context.call_id.as_deref().unwrap_or("");
-                session.ui.document(&document::of_failure(id, &args.call.tool, &failure))?;
+                session.ui.document(&document::of_failure(&id, &args.call.tool, &failure))?;
             }
             let exit = session.fail(&failure);
             Ok(match args.exit_status {
                 ExitStatus::Toolctl => End::Own(exit),
-                ExitStatus::Tool => End::Tool(125),
+                ExitStatus::Tool => End::Tool(failure.tool_status()),
             })
         }
     }
@@ -75,22 +76,23 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     };
     let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
-    let interrupt = Interrupt::install().map_err(|error| Failure::Internal(error.into()))?;
+    let cancel = Cancel::on_signals().map_err(|error| Failure::Internal(error.into()))?;
     let quarantine = prepared.project.state_dir().map_or_else(
         |_| prepared.project.workspace.join(".toolctl-quarantine"),
         |state| state.join("quarantine"),
     );
     let terms = Terms { output: prepared.tool.tool.output, quarantine: &quarantine };
-    let (authorization, outcome) = execute::run(call, terms, Some(interrupt.cancel()))?;
+    let (authorization, outcome) = execute::run(call, terms, Some(&cancel))?;
     if let OutcomeKind::ControlFiles { moved } = &outcome.kind {
         let created: Vec<String> =
             moved.iter().map(|(path, _)| path.to_string_lossy().into_owned()).collect();
         prepared
             .project
             .suspend_trust(session.world, &created.join(", "))
-            .map_err(|fault| Failure::Config(vec![fault]))?;
+            .map_err(|fault| Failure::of(vec![fault]))?;
     }
-    let signal = interrupt.finish();
+    let signal = cancel.signal();
+    drop(cancel);
     show(session, &authorization, &outcome)?;
     Ok(end(args.exit_status, &outcome, signal))
 }
@@ -110,7 +112,7 @@ fn weigh(session: &mut Session<'_>, args: &RunArgs, known: Option<&ValidatedCall
     let prepared = prepare(session, &args.call)?;
     let ready = match known {
         None => prepared.ready(session, &args.call)?,
-        Some(call) => prepared.ready_with(session, call.tool_call_id().to_owned(), call.args().clone())?,
+        Some(call) => prepared.ready_with(session, &args.call, call.args().clone())?,
     };
     let (call, command, stdin) = ready.split();
     let decided = prepared.decide(session, call);
@@ -130,6 +132,7 @@ fn once_more(
     asked: &Case,
     approval: Approval,
 ) -> Result<(Case, Approval), Failure> {
+    session.world.look_again();
     // What has to be said of the files was said.
     let mut again = Session::new(session.world, Global { quiet: true, ..session.global.clone() });
     let case = weigh(&mut again, args, Some(asked.decided.call()))?;
@@ -168,10 +171,7 @@ fn consent(
     if session.no_prompt() {
         return Ok(unavailable("prompts are switched off"));
     }
-    let mut report = plan.report();
-    if let Some(argv) = prepared.shown_argv(decided.call()) {
-        report.argv = argv;
-    }
+    let report = prepared.shown_report(decided.call(), plan.report());
     let secrets = prepared.tool.schema.secrets(&serde_json::Value::Object(decided.call().args().clone()));
     let request = ApprovalRequest::new(Asked {
         decided,

@@ -31,7 +31,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
         return revoke(session, &project);
     }
     let (tools, faults) = project.catalog().all(session.world, &mut session.files);
-    let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::Config)?;
+    let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::of)?;
     if matches!(project.trust, TrustState::Changed(_)) {
         for note in trust_notes(&project) {
             session.ui.say(&Text::new().escaped(&escape(&note)))?;
@@ -39,7 +39,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
     }
     reach(session, &project, &tools)?;
     session.ui.diagnostics(&session.files, &faults)?;
-    project.trust(session.world, &record).map_err(|fault| Failure::Config(vec![fault]))?;
+    project.trust(session.world, &record).map_err(|fault| Failure::of(vec![fault]))?;
     let root = project.root.as_ref().map(|root| root.to_string_lossy().into_owned()).unwrap_or_default();
     if session.ui.format() == Format::Human {
         let follows = if args.author {
@@ -58,7 +58,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
 }
 
 fn revoke(session: &mut Session<'_>, project: &Project) -> Result<Exit, Failure> {
-    let was = project.revoke_trust(session.world).map_err(|fault| Failure::Config(vec![fault]))?;
+    let was = project.revoke_trust(session.world).map_err(|fault| Failure::of(vec![fault]))?;
     let text = if was { "no longer trusted" } else { "it was not trusted" };
     if session.ui.format() == Format::Human {
         session.ui.say(&Text::new().plain(text))?;

@@ -16,9 +16,10 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Fa
         Ok((ready.call, prepared))
     });
     match outcome {
-        Ok((call, _prepared)) => {
+        Ok((call, prepared)) => {
+            let args = prepared.shown_args(&call);
             if session.ui.format() == Format::Human {
-                session.ui.line(&Text::new().escaped(&escape(call.canonical())))?;
+                session.ui.line(&Text::new().escaped(&escape(&args.to_string())))?;
                 if !call.defaults().is_empty() {
                     let defaults = call.defaults().join(" ");
                     session.ui.say(&Text::new().plain("by default ").escaped(&escape(&defaults)))?;
@@ -26,7 +27,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Fa
             } else {
                 session.ui.document(&json!({
                     "schema": "toolctl.validation/v1", "success": true, "toolName": call.tool_name(),
-                    "data": call.args(), "defaults": call.defaults(), "callDigest": call.digest(),
+                    "data": args, "defaults": call.defaults(), "callDigest": call.digest(),
                 }))?;
             }
             Ok(Exit::Ok)
@@ -52,6 +53,8 @@ fn refused(tool: &str, failure: &Failure) -> Value {
         | Failure::Config(_)
         | Failure::UnknownTool(_)
         | Failure::NothingToDo(_)
+        | Failure::Unwritten(_)
+        | Failure::Program(_)
         | Failure::Gate(_)
         | Failure::Sandbox(_)
         | Failure::Output(_)

@@ -135,7 +135,7 @@ impl TrustRecord {
         called: Option<&str>,
     ) -> Result<TrustState, Diagnostic> {
         let Some(text) = read(world, state, set.root)? else { return Ok(TrustState::Untrusted) };
-        let (header, lines) = split(&text, state, set.root)?;
+        let (header, lines) = split(world, &text, state, set.root)?;
         if let Some(why) = header.suspended {
             return Ok(TrustState::Changed(vec![Change::new(&why, ChangeKind::Added)]));
         }
@@ -148,7 +148,7 @@ impl TrustRecord {
                 TrustState::Changed(new)
             });
         }
-        let damaged = || damaged(state, set.root, "a line of it cannot be read");
+        let damaged = || damaged(world, state, set.root, "a line of it cannot be read");
         if let Some(called) = called {
             let part =
                 Index::parse(lines, |path| !set.is_other_manifest(path, called)).ok_or_else(damaged)?;
@@ -158,7 +158,7 @@ impl TrustRecord {
         }
         let index = Index::parse(lines, |_| true).ok_or_else(damaged)?;
         if index.digest() != header.digest {
-            return Err(self::damaged(state, set.root, "its digest is not that of its lines"));
+            return Err(self::damaged(world, state, set.root, "its digest is not that of its lines"));
         }
         Ok(from_changes(set.changes(world, &index)))
     }
@@ -171,9 +171,9 @@ impl TrustRecord {
         files: &[&str],
     ) -> Result<BTreeMap<String, String>, Diagnostic> {
         let Some(text) = read(world, state, set.root)? else { return Ok(BTreeMap::new()) };
-        let (_, lines) = split(&text, state, set.root)?;
+        let (_, lines) = split(world, &text, state, set.root)?;
         let index = Index::parse(lines, |path| files.contains(&path))
-            .ok_or_else(|| damaged(state, set.root, "a line of it cannot be read"))?;
+            .ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))?;
         let plain = index.entries.into_iter().filter(|(_, entry)| entry.kind != Kind::Link);
         Ok(plain.map(|(path, entry)| (path, entry.digest)).collect())
     }
@@ -185,9 +185,9 @@ impl TrustRecord {
         set: &ControlSet<'_>,
     ) -> Result<Vec<PathBuf>, Diagnostic> {
         let Some(text) = read(world, state, set.root)? else { return Ok(Vec::new()) };
-        let (_, lines) = split(&text, state, set.root)?;
+        let (_, lines) = split(world, &text, state, set.root)?;
         let index = Index::parse(lines, |path| set.is_program(path))
-            .ok_or_else(|| damaged(state, set.root, "a line of it cannot be read"))?;
+            .ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))?;
         Ok(index.entries.keys().map(|path| set.root.join(path)).collect())
     }
 }
@@ -240,7 +240,7 @@ pub(in crate::project) fn suspend(
     created: &str,
 ) -> Result<(), Diagnostic> {
     let Some(text) = read(world, state, root)? else { return Ok(()) };
-    let (mut header, lines) = split(&text, state, root)?;
+    let (mut header, lines) = split(world, &text, state, root)?;
     header.suspended = Some(created.to_owned());
     let text = format!("{}\n{lines}", to_json(&header)?);
     let (usual, author) = record_paths(state, root);
@@ -254,6 +254,12 @@ fn record_paths(state: &Path, root: &Path) -> (PathBuf, PathBuf) {
     let path = state.join("trust").join(name.trim_start_matches("sha256:"));
     let author = path.with_extension(AUTHOR);
     (path, author)
+}
+
+/// The record that counts: the author's, if there is one.
+fn record_in_force(world: &dyn World, state: &Path, root: &Path) -> PathBuf {
+    let (usual, author) = record_paths(state, root);
+    if world.lstat(&author).is_ok() { author } else { usual }
 }
 
 fn remove(world: &dyn World, path: &Path) -> Result<(), Diagnostic> {
@@ -284,26 +290,31 @@ fn check_apart(world: &dyn World, state: &Path, root: &Path) -> Result<(), Diagn
 
 fn read(world: &dyn World, state: &Path, root: &Path) -> Result<Option<String>, Diagnostic> {
     check_apart(world, state, root)?;
-    let (usual, author) = record_paths(state, root);
-    let path = if world.lstat(&author).is_ok() { author } else { usual };
+    let path = record_in_force(world, state, root);
     match world.lstat(&path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(None);
         }
-        Err(error) => return Err(damaged(state, root, &error.to_string())),
+        Err(error) => return Err(damaged(world, state, root, &error.to_string())),
         Ok(_) => {}
     }
     check_owner(world, &path, &[world.euid()], Path::new("/"))?;
-    let bytes = world.read(&path, MAX_RECORD).map_err(|error| damaged(state, root, &error.to_string()))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| damaged(state, root, "it is not UTF-8"))
+    let bytes =
+        world.read(&path, MAX_RECORD).map_err(|error| damaged(world, state, root, &error.to_string()))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| damaged(world, state, root, "it is not UTF-8"))
 }
 
-fn split<'t>(text: &'t str, state: &Path, root: &Path) -> Result<(Header, &'t str), Diagnostic> {
+fn split<'t>(
+    world: &dyn World,
+    text: &'t str,
+    state: &Path,
+    root: &Path,
+) -> Result<(Header, &'t str), Diagnostic> {
     let (first, lines) = text.split_once('\n').unwrap_or((text, ""));
-    let header: Header =
-        serde_json::from_str(first).map_err(|_| damaged(state, root, "its first line cannot be read"))?;
+    let header: Header = serde_json::from_str(first)
+        .map_err(|_| damaged(world, state, root, "its first line cannot be read"))?;
     if header.format != FORMAT || header.path != root {
-        return Err(damaged(state, root, "it is of another format or another project"));
+        return Err(damaged(world, state, root, "it is of another format or another project"));
     }
     Ok((header, lines))
 }
@@ -326,8 +337,8 @@ fn write(world: &dyn World, path: &Path, text: &str) -> Result<(), Diagnostic> {
     })
 }
 
-fn damaged(state: &Path, root: &Path, why: &str) -> Diagnostic {
-    unusable(&record_paths(state, root).0, why)
+fn damaged(world: &dyn World, state: &Path, root: &Path, why: &str) -> Diagnostic {
+    unusable(&record_in_force(world, state, root), why)
 }
 
 fn unusable(path: &Path, why: &str) -> Diagnostic {

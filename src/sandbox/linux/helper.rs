@@ -203,7 +203,7 @@ fn flat_rules(job: &Job, rules: &Rules) -> Result<(), Failed> {
     };
     for entry in &job.entries {
         let fd = mounts::exact(&entry.target, OFlags::PATH)
-            .map_err(|e| failed(FailKind::Request, "open", e.raw_os_error(), shown(&entry.target)))?;
+            .map_err(|e| mounts::not_as_planned("open", &entry.target, e))?;
         let stat = rustix::fs::fstat(&fd).map_err(|e| refused("compare")(e.into()))?;
         if entry.identity.is_some_and(|identity| identity != (stat.st_dev, stat.st_ino))
             || !same_content(entry)

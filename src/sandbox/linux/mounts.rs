@@ -47,6 +47,14 @@ fn io_errno(error: &io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
 }
 
+/// An error on opening what was there when it was planned: gone, or a link or a file in its place, is a change.
+pub(crate) fn not_as_planned(stage: &str, path: &Path, errno: Errno) -> Failed {
+    match errno {
+        Errno::NOENT | Errno::LOOP | Errno::NOTDIR => changed(path),
+        _ => at(stage, path, errno),
+    }
+}
+
 fn changed(path: &Path) -> Failed {
     Failed { kind: FailKind::Changed, stage: "compare".to_owned(), errno: 0, detail: shown(path) }
 }
@@ -113,7 +121,8 @@ fn open_source(entry: &Entry) -> Result<Source, Failed> {
     }
     let path = &entry.target;
     if entry.copy.is_some() {
-        let fd = exact(path, OFlags::RDONLY | OFlags::NONBLOCK).map_err(|e| at("open", path, e))?;
+        let fd =
+            exact(path, OFlags::RDONLY | OFlags::NONBLOCK).map_err(|e| not_as_planned("open", path, e))?;
         same(fd.as_fd(), entry)?;
         return Ok(Source::Copy(File::from(fd)));
     }
@@ -124,7 +133,7 @@ fn open_source(entry: &Entry) -> Result<Source, Failed> {
     if entry.dir {
         flags |= OpenTreeFlags::AT_RECURSIVE;
     }
-    let place = exact(path, OFlags::PATH).map_err(|e| at("bind", path, e))?;
+    let place = exact(path, OFlags::PATH).map_err(|e| not_as_planned("bind", path, e))?;
     same(place.as_fd(), entry)?;
     let fd = rustix::mount::open_tree(&place, "", flags).map_err(|e| at("bind", path, e))?;
     let attributes = match entry.access {

@@ -130,10 +130,20 @@ fn check_before(plan: &Plan, mode: Mode) -> Result<(), SandboxError> {
             ways_out: vec!["leave `cgroup` out of `required`".to_owned()],
         });
     }
-    match plan.absent.iter().find(|path| path.symlink_metadata_ok()) {
+    // The other modes compare what they copy or allow.
+    let changed =
+        plan.digests.iter().filter(|_| mode == Mode::Off).find(|file| !has_digest(&file.path, &file.digest));
+    let appeared = plan.absent.iter().find(|path| path.symlink_metadata_ok());
+    match appeared.or(changed.map(|file| &file.path)) {
         Some(path) => Err(SandboxError::Changed { path: crate::sandbox::error::shown(path) }),
         None => Ok(()),
     }
+}
+
+fn has_digest(path: &Path, digest: &str) -> bool {
+    std::fs::File::open(path)
+        .and_then(|mut file| super::mounts::hash_while(&mut file, |_| Ok(())))
+        .is_ok_and(|found| digest.strip_prefix("sha256:") == Some(found.as_str()))
 }
 
 fn may_do_without_netns(plan: &Plan) -> bool {

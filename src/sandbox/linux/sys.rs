@@ -323,7 +323,8 @@ fn prepare_and_exec(ctx: &ToolCtx<'_>) -> Result<(), StepError> {
         if libc::chdir(spec.cwd.as_ptr()) < 0 {
             return fail(Step::Folder);
         }
-        libc::umask(0o077);
+        // The usual one: what a tool makes in the workspace is for others to read, and its own folders are closed anyway.
+        libc::umask(0o022);
         for (kind, value) in spec.rlimits {
             // At the hard limit of processor time the kernel kills without saying why; one second earlier it says so.
             let more = u64::from(*kind == libc::RLIMIT_CPU);
@@ -521,5 +522,44 @@ pub(crate) fn kill_namespace(signal: i32) {
         if libc::getpid() == 1 {
             libc::kill(-1, signal);
         }
+    }
+}
+
+/// Signals that are held back in this thread; they are let through again when this is dropped.
+pub(crate) struct HeldSignals(libc::sigset_t);
+
+impl std::fmt::Debug for HeldSignals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("HeldSignals")
+    }
+}
+
+impl Drop for HeldSignals {
+    fn drop(&mut self) {
+        // SAFETY: the mask was filled in by the same call in `hold_signals`.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+    }
+}
+
+/// Holds signals back and gives a descriptor that becomes readable when one comes.
+pub(crate) fn hold_signals(signals: &[i32]) -> io::Result<(OwnedFd, HeldSignals)> {
+    // SAFETY: a signal set is plain bits, which `sigemptyset` initialises; all pointers are to locals that live on.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let fd = OwnedFd::from_raw_fd(fd);
+        let error = libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before);
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        Ok((fd, HeldSignals(before)))
     }
 }

@@ -4,7 +4,7 @@ use super::input::{BackendChoice, FileDigest, Launcher, PlanInput, Program};
 use super::preflight;
 use super::protect::{hide_kernel_mounts, pin_ancestors, protect};
 use super::report::{LimitsReport, MountReport, PlanReport};
-use super::roots::{Root, access_for, of_the_system};
+use super::roots::{PROGRAM_ROOTS, Root, access_for};
 use super::tree::{Tree, bindable, entry};
 use crate::model::{AllowFs, AllowNetwork, Effect, RequiredLayer, SandboxConfig};
 use crate::sandbox::config::{
@@ -14,7 +14,7 @@ use crate::sandbox::error::shown;
 use crate::sandbox::linux::job::{Access, Entry, Mode, Net};
 use crate::sandbox::linux::wire::{Wire as _, encode};
 use crate::sandbox::{Backend, SandboxError};
-use crate::world::{FileKind, World};
+use crate::world::{FileKind, Stat, World};
 use sha2::{Digest as _, Sha256};
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -76,7 +76,7 @@ impl Plan {
             return Err(SandboxError::BadRequest("`runAs` is not supported yet".to_owned()));
         }
         let mut root = Root::default();
-        let mut digests = Vec::new();
+        let digests;
         let mut absent = input.protected.absent.clone();
         if sandboxed {
             let world = input.world;
@@ -85,6 +85,9 @@ impl Plan {
             hide_kernel_mounts(world, &mut root.tree)?;
             digests = show_programs(&mut root.tree, &input)?;
             pin_ancestors(world, &mut root.tree);
+        } else {
+            // Without a root of its own nothing is copied, and what was approved is still what has to be there.
+            digests = show_programs(&mut Tree::default(), &input)?;
         }
         let program = match &input.program {
             Program::HostFile(path) => Some(path.clone()),
@@ -215,6 +218,10 @@ impl Plan {
         self.net.put(&mut bytes);
         self.absent.put(&mut bytes);
         self.temp_exec.put(&mut bytes);
+        for file in &self.digests {
+            file.path.put(&mut bytes);
+            file.digest.put(&mut bytes);
+        }
         self.backend.as_str().to_owned().put(&mut bytes);
         for (layer, name) in [
             (RequiredLayer::Netns, "netns"),
@@ -359,7 +366,14 @@ fn check_owner(world: &dyn World, path: &Path, owner: u32) -> Result<(), Sandbox
     )))
 }
 
-/// Makes the program, its interpreters and the scripts visible; what root does not own is copied and hashed.
+/// Whether nobody but the system's administrator can change a file. Root itself is that administrator only for the
+/// system's own programs: an agent that runs as root edits every other file of root's as it likes.
+fn is_vouched_for(world: &dyn World, path: &Path, stat: Stat) -> bool {
+    let system = || PROGRAM_ROOTS.iter().any(|root| path.starts_with(root));
+    stat.uid == 0 && stat.mode & 0o022 == 0 && (world.euid() != 0 || system())
+}
+
+/// Makes the program, its interpreters and the scripts visible; what somebody could change is copied and hashed.
 fn show_programs(tree: &mut Tree, input: &PlanInput<'_>) -> Result<Vec<FileDigest>, SandboxError> {
     let mut files: Vec<(PathBuf, Access)> = Vec::new();
     if let Program::HostFile(path) = &input.program {
@@ -389,10 +403,7 @@ fn show_program(
     if entry.dir {
         return Err(preflight::missing(path, "is a folder"));
     }
-    // To root its own files are anybody's who acts as root; only the system's are another matter.
-    let settled =
-        world.euid() != 0 || of_the_system(path) || input.runtime.iter().any(|dir| path.starts_with(dir));
-    if settled && stat.uid == 0 && stat.mode & 0o022 == 0 {
+    if is_vouched_for(world, path, stat) {
         let runs = |cover: &Entry| matches!(cover.access, Access::ReadExec | Access::WriteExec);
         let covered = tree
             .covering(path)

@@ -142,11 +142,10 @@ pub(super) fn hide_kernel_mounts(world: &dyn World, tree: &mut Tree) -> Result<(
             continue;
         }
         let path = PathBuf::from(unescape(mount));
+        let shown =
+            tree.covering(&path).is_some() && tree.get(&path).is_none_or(|e| e.access != Access::Hidden);
         // What cannot be reached from here is covered by another mount, and cannot be reached from a bind either.
-        if world.lstat(&path).is_err() {
-            continue;
-        }
-        if tree.covering(&path).is_some() && tree.get(&path).is_none_or(|e| e.access != Access::Hidden) {
+        if shown && world.lstat(&path).is_ok() {
             let dir = world.stat(&path).is_ok_and(|stat| stat.kind == FileKind::Dir);
             tree.put(Entry { target: path, access: Access::Hidden, dir, identity: None, copy: None });
         }

@@ -30,7 +30,7 @@ pub struct PlanReport {
     pub layers: Vec<String>,
     /// `kernel`, or `declared` without a sandbox.
     pub effect_enforcement: String,
-    /// Programs and scripts that are hashed and copied.
+    /// Programs and scripts that are hashed, and copied where there is a sandbox.
     pub digests: Vec<FileDigest>,
     /// Why the flat backend could not hold this plan, if it could not.
     pub flat_refusal: Option<String>,

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// Devices that every sandbox has.
 pub(in crate::sandbox) const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom"];
 
-const PROGRAM_ROOTS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+/// Folders of the system's programs and libraries.
+pub(super) const PROGRAM_ROOTS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 const ALWAYS: [&str; 3] = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"];
 const WITH_NETWORK: [&str; 11] = [
     "/etc/resolv.conf",
@@ -30,11 +31,6 @@ const WITH_NETWORK: [&str; 11] = [
 /// it, so it need not be told.
 pub fn shown_everywhere(path: &Path) -> bool {
     PROGRAM_ROOTS.iter().chain(&ALWAYS).chain(&WITH_NETWORK).any(|root| path == Path::new(root))
-}
-
-/// Whether a path lies among the system's programs and libraries.
-pub(super) fn of_the_system(path: &Path) -> bool {
-    PROGRAM_ROOTS.iter().any(|root| path.starts_with(root))
 }
 
 /// The parts of a private root.

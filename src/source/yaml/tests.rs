@@ -138,6 +138,16 @@ fn broken_syntax_says_where() {
 }
 
 #[test]
+fn broken_syntax_is_placed_on_its_line() {
+    for broken in ["x: { a: [b, c }", "x: @y", "x: y: z", "x: \"\\q\""] {
+        let (files, result) = read(&format!("größe: 1\nlänge: [1,\n 2]\n{broken}\nend: 1\n"));
+        let errors = result.unwrap_err();
+        let at = files.location(errors[0].primary.as_ref().unwrap().span);
+        assert_eq!(at.line, 4, "{broken}: {errors:?}");
+    }
+}
+
+#[test]
 fn every_duplicate_is_reported_with_both_places() {
     let (files, node) = read("a: 1\nm: {x: 1, x: 2}\na: 3\nb: .inf\n");
     let errors = node.unwrap_err();

@@ -126,7 +126,7 @@ fn read_write_changes_the_host() {
         allowed(&[backend], || place.case(&["create", &path]));
         let meta = fs::metadata(&path).unwrap();
         assert_eq!(meta.uid(), rustix::process::geteuid().as_raw());
-        assert_eq!(meta.permissions().mode() & 0o777, 0o600, "umask");
+        assert_eq!(meta.permissions().mode() & 0o777, 0o644, "umask");
         fs::remove_file(&path).unwrap();
     }
     // Without a decided write, the same folder is only looked at.

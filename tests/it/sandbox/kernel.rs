@@ -182,7 +182,7 @@ fn signals_and_mask_are_the_usual() {
         case.argv =
             ["/bin/sh", "-c", "umask; yes | head -1; yes 2>&1 | true; echo done"].map(Into::into).to_vec();
         let ended = case.run();
-        assert_eq!(out(&ended), "0077\ny\ndone\n", "{}", all(&ended));
+        assert_eq!(out(&ended), "0022\ny\ndone\n", "{}", all(&ended));
     }
     let status = Case::new("/bin/grep", &["-E", "^Sig(Blk|Ign):", "/proc/self/status"]).run();
     let zero = "0000000000000000";

@@ -1,0 +1,5 @@
+//! An authorisation cannot be read from a file.
+fn read(text: &str) -> toolctl::gate::AuthorizedCall {
+    serde_json::from_str(text).unwrap()
+}
+fn main() {}
