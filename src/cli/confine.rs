@@ -1,18 +1,20 @@
 //! The sandbox of one decided call: what the manifest asks for, cut down to the decided effects and the rule's limits.
 
 use super::failure::Failure;
-use super::prepare::{Prepared, Ready, fill_config};
+use super::masks::{Found, Walk};
+use super::prepare::{Prepared, Ready, as_trusted, fill_config, fill_entry};
 use super::session::Session;
-use crate::canon::canonical_path;
+use crate::canon::{canonical_path, is_under};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::{ArgvElement, Exec, FillEnv, Template, TemplatePart, fill, resolve_program};
-use crate::model::{AllowFs, SandboxConfig};
+use crate::model::{AllowFs, Effect, SandboxConfig};
 use crate::policy::Decided;
 use crate::project::Backend;
 use crate::sandbox::{BackendChoice, Launcher, Plan, PlanInput, Program, Protected, SandboxError, cut};
 use crate::text::escape;
 use crate::world::FileKind;
 use serde_json::Map;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -54,11 +56,13 @@ pub(crate) fn confine(
         None | Some(AllowFs::No | AllowFs::All) => (Vec::new(), Vec::new()),
     };
     let program = program(session, prepared, &command.argv)?;
-    let control = &prepared.control;
-    let masks = if opens_only_its_arguments(prepared) {
-        Vec::new()
+    let found = if opens_only_its_arguments(prepared) {
+        Found::default()
     } else {
-        super::masks::find(session.world, &decided.decision().masks, workspace, &read_only, &read_write)
+        let roots = shown_roots(session, config.as_ref(), workspace, &read_only, &read_write);
+        let masks = if config.is_some() { decided.decision().masks.as_slice() } else { &[] };
+        let writes = config.is_some() && effects.contains(Effect::Write);
+        Walk { world: session.world, workspace, repositories: writes }.find(masks, &roots)?
     };
     let plan = Plan::build(PlanInput {
         world: session.world,
@@ -69,12 +73,9 @@ pub(crate) fn confine(
         env: environment(session, prepared, config.as_ref(), decided)?,
         argv: command.argv,
         cwd: command.cwd,
-        protected: Protected {
-            read_only: control.read_only.iter().chain(&control.exec_later).cloned().collect(),
-            hidden: control.hidden.clone(),
-            absent: control.absent.clone(),
-        },
-        masks,
+        protected: protected(prepared, decided, &found),
+        masks: found.masked,
+        decided: decided_places(prepared, decided, &env)?,
         runtime: prepared.project.settings.runtime.iter().cloned().collect(),
         launcher: Launcher::SelfExe,
         config,
@@ -82,6 +83,8 @@ pub(crate) fn confine(
         read_write,
         program,
     })?;
+    let copied = plan.report().digests.into_iter().map(|digest| (digest.path, digest.digest));
+    as_trusted(session, &prepared.project, &copied.collect::<Vec<_>>())?;
     Ok(plan)
 }
 
@@ -92,6 +95,65 @@ fn opens_only_its_arguments(prepared: &Prepared) -> bool {
         Exec::Builtin(name) => ["read_file", "write_file", "list_dir"].contains(&name.as_str()),
         Exec::Command(_) => false,
     }
+}
+
+/// What the sandbox holds, whatever is bound above it. A path argument at or below a file that is executed later came
+/// through `engine/control-files`, so a grant of the host names that file: it is not held in this call.
+fn protected(prepared: &Prepared, decided: &Decided, found: &Found) -> Protected {
+    let control = &prepared.control;
+    let named = |path: &PathBuf| {
+        let held = path.to_string_lossy();
+        decided.call().paths().values().any(|argument| is_under(argument.absolute(), &held))
+    };
+    let later = control.exec_later.iter().chain(&found.exec_later).filter(|path| !named(path));
+    let absent = control.absent.iter().chain(&found.absent);
+    Protected {
+        read_only: control.read_only.iter().chain(later).cloned().collect(),
+        hidden: control.hidden.clone(),
+        absent: absent.filter(|path| prepared.protected.contains(path) || !named(path)).cloned().collect(),
+    }
+}
+
+/// What the walk looks through: all that the sandbox shows and that is not the system's. With the host's whole tree that
+/// is the workspace and the user's home; the rest of the machine is too large for a look at each call.
+fn shown_roots(
+    session: &Session<'_>,
+    config: Option<&SandboxConfig>,
+    workspace: &Path,
+    read_only: &[PathBuf],
+    read_write: &[PathBuf],
+) -> Vec<PathBuf> {
+    if config.and_then(|config| config.allow_fs.as_ref()) == Some(&AllowFs::All) {
+        let home = session.world.account(session.world.euid()).map(|account| account.home);
+        return std::iter::once(workspace.to_path_buf()).chain(home).collect();
+    }
+    read_only.iter().chain(read_write).cloned().collect()
+}
+
+/// The binds that the call's arguments name, and what the decision took each for. An argument that is not declared a path
+/// and a place below an argument were judged as they are written, so no symlink may be on the way.
+fn decided_places(
+    prepared: &Prepared,
+    decided: &Decided,
+    env: &FillEnv<'_>,
+) -> Result<BTreeMap<PathBuf, PathBuf>, Failure> {
+    let mut places = BTreeMap::new();
+    for path in decided.call().paths().values() {
+        let given = path.link().unwrap_or_else(|| path.absolute());
+        places.insert(PathBuf::from(given), PathBuf::from(path.absolute()));
+    }
+    let configs = prepared.facts.sandbox.iter().chain(&decided.decision().limits);
+    for fs in configs.filter_map(|config| config.allow_fs.as_ref()) {
+        let AllowFs::Paths { read_only, read_write } = fs else { continue };
+        for entry in read_only.iter().chain(read_write).filter(|entry| entry.contains("{args.")) {
+            let filled = fill_entry(entry, decided.call().args(), env)
+                .map_err(|fault| Failure::Config(vec![fault]))?;
+            for path in filled {
+                places.entry(path.clone()).or_insert(path);
+            }
+        }
+    }
+    Ok(places)
 }
 
 fn paths(list: &[String]) -> Vec<PathBuf> {

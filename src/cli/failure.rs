@@ -118,6 +118,10 @@ impl Failure {
             }
             Self::Arguments(fault) => fault.diagnostics(),
             Self::Config(diagnostics) => diagnostics.clone(),
+            Self::Gate(GateError::Stale) => vec![
+                Diagnostic::error(Code::ApprovalStale, GateError::Stale.to_string())
+                    .help("make the call again, and look at what it would run now"),
+            ],
             Self::Gate(error) => vec![Diagnostic::error(Code::ApprovalRequired, error.to_string())],
             Self::Program(error) => vec![error.to_diagnostic()],
             Self::Sandbox(error) => vec![sandbox_diagnostic(error)],

@@ -1,34 +1,38 @@
-//! The files that `mask: true` guards hide from a sandbox: a bounded walk of the folders that it binds.
+//! What a sandbox has to hold back inside the folders that it shows: the files that `mask: true` guards hide, and what git
+//! would execute of the repositories in there. One walk finds both.
 
 use crate::policy::Mask;
+use crate::project::repository;
+use crate::sandbox::SandboxError;
+use crate::text::escape;
 use crate::world::{FileKind, World};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Entries that the walk looks at before it gives up. What lies beyond is not hidden, and the guards themselves still
-/// deny it to every call that names it.
-const MAX_ENTRIES: usize = 20_000;
+/// Entries that the walk looks at. With more in the folders the call is refused: what lies beyond would be shown, and a
+/// tool that writes could put a secret there by making files before it.
+const MAX_ENTRIES: usize = 500_000;
 
-/// Files below the bound folders that a mask names and does not spare.
-pub(crate) fn find(
-    world: &dyn World,
-    masks: &[Mask],
-    workspace: &Path,
-    read_only: &[PathBuf],
-    read_write: &[PathBuf],
-) -> Vec<PathBuf> {
-    let rules: Vec<Rule> = masks.iter().filter_map(Rule::new).collect();
-    let mut found = Vec::new();
-    if rules.is_empty() {
-        return found;
-    }
-    let mut left = MAX_ENTRIES;
-    for root in read_only.iter().chain(read_write) {
-        walk(world, &rules, workspace, root, &mut left, &mut found);
-    }
-    found.sort();
-    found.dedup();
-    found
+/// How to walk.
+pub(crate) struct Walk<'w> {
+    /// The disk.
+    pub(crate) world: &'w dyn World,
+    /// The workspace, which relative globs speak of.
+    pub(crate) workspace: &'w Path,
+    /// Whether to look for repositories below the workspace: the call may write.
+    pub(crate) repositories: bool,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Files that guards hide.
+    pub(crate) masked: Vec<PathBuf>,
+    /// What git executes or obeys of repositories below the workspace.
+    pub(crate) exec_later: Vec<PathBuf>,
+    /// The same, not there yet.
+    pub(crate) absent: Vec<PathBuf>,
 }
 
 struct Rule {
@@ -38,8 +42,19 @@ struct Rule {
 }
 
 impl Rule {
-    fn new(mask: &Mask) -> Option<Self> {
-        Some(Self { hides: set(&mask.globs)?, spares: set(&mask.except)?, fold: mask.fold })
+    fn new(mask: &Mask) -> Result<Self, SandboxError> {
+        let faulty = |error: globset::Error| {
+            SandboxError::BadRequest(format!(
+                "what {} hides cannot be found: {}",
+                escape(&mask.rule),
+                escape(&error.to_string())
+            ))
+        };
+        Ok(Self {
+            hides: set(&mask.globs).map_err(faulty)?,
+            spares: set(&mask.except).map_err(faulty)?,
+            fold: mask.fold,
+        })
     }
 
     fn hides(&self, path: &Path, workspace: &Path) -> bool {
@@ -56,33 +71,84 @@ impl Rule {
     }
 }
 
-fn set(globs: &[String]) -> Option<GlobSet> {
+fn set(globs: &[String]) -> Result<GlobSet, globset::Error> {
     let mut builder = GlobSetBuilder::new();
     for glob in globs {
-        builder.add(GlobBuilder::new(glob).literal_separator(true).build().ok()?);
+        builder.add(GlobBuilder::new(glob).literal_separator(true).build()?);
     }
-    builder.build().ok()
+    builder.build()
 }
 
-fn walk(
-    world: &dyn World,
-    rules: &[Rule],
-    workspace: &Path,
-    dir: &Path,
-    left: &mut usize,
-    found: &mut Vec<PathBuf>,
-) {
-    for name in world.list(dir).unwrap_or_default() {
-        if *left == 0 {
-            return;
+impl Walk<'_> {
+    /// Looks through `roots`, which are files or folders.
+    pub(crate) fn find(&self, masks: &[Mask], roots: &[PathBuf]) -> Result<Found, SandboxError> {
+        let rules = masks.iter().map(Rule::new).collect::<Result<Vec<_>, _>>()?;
+        let mut found = Found::default();
+        if rules.is_empty() && !self.repositories {
+            return Ok(found);
         }
-        *left -= 1;
-        let path = dir.join(name);
-        let Ok(stat) = world.lstat(&path) else { continue };
-        if stat.kind == FileKind::Dir {
-            walk(world, rules, workspace, &path, left, found);
-        } else if rules.iter().any(|rule| rule.hides(&path, workspace)) {
-            found.push(path);
+        let mut left = MAX_ENTRIES;
+        for root in roots {
+            // A root can be a link to what is shown.
+            match self.world.stat(root).map(|stat| stat.kind) {
+                Ok(FileKind::Dir) => self.look(&rules, root, &mut left, &mut found)?,
+                Ok(FileKind::File | FileKind::Symlink | FileKind::Other) => {
+                    let real = self.real(root);
+                    if rules
+                        .iter()
+                        .any(|rule| rule.hides(root, self.workspace) || rule.hides(&real, self.workspace))
+                    {
+                        found.masked.push(real);
+                    }
+                }
+                // What is not there cannot be shown; the plan says so.
+                Err(_) => {}
+            }
         }
+        for list in [&mut found.masked, &mut found.exec_later, &mut found.absent] {
+            list.sort();
+            list.dedup();
+        }
+        Ok(found)
     }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        let text = path.to_string_lossy();
+        crate::canon::canonical_path(self.world, Path::new("/"), Path::new("/"), &text, true)
+            .map_or_else(|_| path.to_path_buf(), |path| PathBuf::from(path.absolute()))
+    }
+
+    fn look(
+        &self,
+        rules: &[Rule],
+        root: &Path,
+        left: &mut usize,
+        found: &mut Found,
+    ) -> Result<(), SandboxError> {
+        let mut todo = vec![self.real(root)];
+        while let Some(dir) = todo.pop() {
+            // What cannot be listed here cannot be listed by the tool, which has no more rights.
+            for (name, kind) in self.world.list_kinds(&dir).unwrap_or_default() {
+                *left = left.checked_sub(1).ok_or_else(|| too_much(root))?;
+                if self.repositories && name == OsStr::new(".git") && dir.as_path() != self.workspace {
+                    repository(self.world, &dir, &mut found.exec_later, &mut found.absent);
+                }
+                let path = dir.join(name);
+                if kind == FileKind::Dir {
+                    todo.push(path);
+                } else if rules.iter().any(|rule| rule.hides(&path, self.workspace)) {
+                    found.masked.push(path);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_much(root: &Path) -> SandboxError {
+    SandboxError::BadRequest(format!(
+        "{} has more than {MAX_ENTRIES} files in it, which is too much to find those that must be held back; let `allowFS` \
+         name the folders that the tool needs",
+        escape(&root.to_string_lossy())
+    ))
 }

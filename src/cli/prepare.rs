@@ -15,7 +15,7 @@ use crate::policy::{
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
-use crate::sandbox::{PlanReport, Stdin, resolve};
+use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits};
 use crate::text::escape;
 use serde_json::{Map, Value};
@@ -62,7 +62,20 @@ pub(crate) struct Ready {
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
     let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
+    if let (Layer::Project, Some(dir)) = (tool.layer, &tool.tool.dir) {
+        let name = |extension: &str| dir.join(format!("{}.{extension}", tool.tool.name));
+        let manifest: Vec<_> =
+            ["yaml", "yml", "json"].map(|extension| (name(extension), tool.tool.digest.clone())).into();
+        as_trusted(session, &project, &manifest)?;
+    }
     project.check_programs(session.world, &tool).map_err(Failure::Config)?;
+    let unknown =
+        project.unknown_programs(session.world, &tool).map_err(|fault| Failure::Config(vec![fault]))?;
+    if !unknown.is_empty() {
+        return Err(Failure::Config(
+            unknown.iter().map(|path| unknown_program(&tool.tool.name, path)).collect(),
+        ));
+    }
     let mut refused = unsupported(&tool.tool);
     refused.extend(project.settings.unsupported());
     if !refused.is_empty() {
@@ -84,6 +97,32 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
     };
     Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+}
+
+/// Refuses files of a trusted project that were exchanged after the trust was looked at.
+pub(crate) fn as_trusted(
+    session: &Session<'_>,
+    project: &Project,
+    read: &[(PathBuf, String)],
+) -> Result<(), Failure> {
+    match project.differs(session.world, read).map_err(|fault| Failure::Config(vec![fault]))? {
+        None => Ok(()),
+        Some(path) => {
+            Err(Failure::Sandbox(SandboxError::Changed { path: escape(&path.to_string_lossy()).to_string() }))
+        }
+    }
+}
+
+fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
+    Diagnostic::error(
+        Code::ConfigNeedsTrust,
+        format!(
+            "`{}` runs `{}`, which was not there when the project was trusted",
+            escape(tool),
+            escape(&path.to_string_lossy())
+        ),
+    )
+    .help("read that file, then run `toolctl trust` again")
 }
 
 /// Opens the one manifest of a tool.
@@ -111,6 +150,8 @@ pub(crate) fn find_tool(
 /// Reads every policy of every layer.
 pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
+    let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
+    as_trusted(session, project, &read)?;
     let mut decoder = Decoder::new();
     let mut sources = Vec::new();
     for node in nodes {
@@ -310,7 +351,7 @@ impl Prepared {
         }
         session
             .world
-            .read(Path::new(path.absolute()), JsonLimits::default().max_bytes as u64)
+            .read_canonical(Path::new(path.absolute()), JsonLimits::default().max_bytes as u64)
             .map_err(|error| format!("`{shown}` cannot be read: {error}"))
     }
 
@@ -431,7 +472,12 @@ pub(crate) fn fill_config(
     Ok(config)
 }
 
-fn fill_entry(entry: &str, args: &Map<String, Value>, env: &FillEnv<'_>) -> Result<Vec<PathBuf>, Diagnostic> {
+/// The paths that an entry of `allowFS` names.
+pub(crate) fn fill_entry(
+    entry: &str,
+    args: &Map<String, Value>,
+    env: &FillEnv<'_>,
+) -> Result<Vec<PathBuf>, Diagnostic> {
     let template = Template::parse(entry, None).map_err(|error| {
         Diagnostic::error(Code::ManifestBadTemplate, format!("`allowFS` entry `{}`: {error}", escape(entry)))
     })?;

@@ -9,7 +9,7 @@ mod authorized;
 mod prompt;
 mod request;
 
-pub use approval::Approval;
+pub use approval::{Approval, ChangedPolicy};
 pub use authorized::{Authorized, AuthorizedCall, GateError, approval_digest, authorize};
 pub use prompt::{Answered, PromptError, approve_by_timeout, ask};
 pub use request::{ApprovalRequest, Asked, Detail, sandbox_line};

@@ -2,11 +2,13 @@
 
 mod context;
 mod effect;
+mod executed;
 mod layer;
 mod sandbox;
 
 pub use context::{Context, RunMode};
 pub use effect::{Effect, EffectSet};
+pub use executed::{EXECUTED_LATER, GIT_EXECUTED_LATER};
 pub use layer::Layer;
 pub use sandbox::{
     AllowFs, AllowNetwork, EnvRequest, HostPort, RequiredLayer, RunAs, SandboxConfig, SandboxSetting,

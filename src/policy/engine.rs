@@ -13,12 +13,9 @@ use super::truth::Truth;
 use crate::canon::is_under;
 use crate::diag::Code;
 use crate::manifest::RequiresApproval;
-use crate::model::{Context, Effect, EffectSet, Layer, RunMode};
+use crate::model::{Context, EXECUTED_LATER, Effect, EffectSet, Layer, RunMode};
 use crate::source::Decoder;
 use crate::text::escape;
-
-/// Files that other programs execute later, by the names that end or continue in them.
-const EXECUTED_LATER: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode"];
 
 /// What a rule of the engine says, with the code of a denial.
 pub(super) struct Verdict {
@@ -238,6 +235,10 @@ mod tests {
             ("/ws/.git/hooks/pre-commit", Some(".git/hooks")),
             ("/ws/sub/.GIT/Hooks", Some(".git/hooks")),
             ("/ws/.git", Some(".git/config")),
+            ("/ws/.git/commondir", Some(".git/commondir")),
+            ("/ws/.git/config.worktree", Some(".git/config.worktree")),
+            ("/ws/.git/modules/lib/hooks/post-checkout", Some(".git/modules")),
+            ("/ws/.git/worktrees/x/commondir", Some(".git/worktrees")),
             ("/ws/.git/index", None),
             ("/ws/.envrc", Some(".envrc")),
             ("/ws/.vscode/tasks.json", Some(".vscode")),

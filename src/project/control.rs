@@ -4,13 +4,13 @@
 use super::discover::SETTINGS_NAMES;
 use super::open::Project;
 use crate::manifest::{ArgvElement, Exec, TemplatePart, Tool, is_interpreter};
-use crate::model::Layer;
+use crate::model::{EXECUTED_LATER, GIT_EXECUTED_LATER, Layer};
 use crate::world::{FileKind, World};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Paths in the workspace that other programs execute or obey: hooks of git, and of shells and editors.
-const EXEC_LATER: [&str; 4] = [".git/config", ".git/hooks", ".envrc", ".vscode"];
+/// Folders of a repository's submodules that are looked at; with more, all of them are protected as a whole.
+const MAX_MODULE_DIRS: usize = 2_000;
 
 /// What no tool may change.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,7 +28,7 @@ pub struct Control {
 impl Control {
     /// Every path that `engine/control-files` denies to write: all but what is executed later, which rules can free.
     pub fn protected(&self) -> Vec<PathBuf> {
-        let later = |path: &&PathBuf| !EXEC_LATER.iter().any(|name| path.ends_with(name));
+        let later = |path: &&PathBuf| !is_executed_later(path);
         let absent = self.absent.iter().filter(later);
         self.read_only.iter().chain(&self.hidden).chain(absent).cloned().collect()
     }
@@ -54,16 +54,71 @@ pub(super) fn control_set(world: &dyn World, project: &Project, more: &[PathBuf]
     for path in names {
         sort(world, path, &mut control.read_only, &mut control.absent);
     }
-    for name in EXEC_LATER {
+    for name in EXECUTED_LATER.into_iter().filter(|name| !name.starts_with(".git/")) {
         sort(world, project.workspace.join(name), &mut control.exec_later, &mut control.absent);
     }
-    // In a linked work tree `.git` is a file that says where the repository is.
-    let git = project.workspace.join(".git");
-    if world.lstat(&git).is_ok_and(|stat| stat.kind != FileKind::Dir) {
-        control.absent.retain(|path| !path.starts_with(&git));
-        control.exec_later.push(git);
+    repository(world, &project.workspace, &mut control.exec_later, &mut control.absent);
+    if world.lstat(&project.workspace.join(".git")).is_err() {
+        // Git takes a folder with this file for a repository as well.
+        control.absent.push(project.workspace.join("HEAD"));
     }
     control
+}
+
+fn is_executed_later(path: &Path) -> bool {
+    path.ends_with(".git")
+        || path.ends_with("HEAD")
+        || EXECUTED_LATER.iter().any(|name| path.ends_with(name))
+        || path.components().any(|part| part.as_os_str() == ".git")
+            && GIT_EXECUTED_LATER.iter().any(|name| path.ends_with(name))
+}
+
+/// What git would execute or obey of the repository in `dir`: what is there goes to `present`, what may not come into
+/// being to `absent`.
+pub fn repository(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
+    let git = dir.join(".git");
+    match world.lstat(&git).map(|stat| stat.kind) {
+        Err(_) => absent.push(git),
+        // In a linked work tree or a submodule `.git` is a file that says where the repository is.
+        Ok(FileKind::File | FileKind::Symlink | FileKind::Other) => present.push(git),
+        Ok(FileKind::Dir) => {
+            for name in GIT_EXECUTED_LATER {
+                sort(world, git.join(name), present, absent);
+            }
+            let worktrees = git.join("worktrees");
+            if world.lstat(&worktrees).is_ok() {
+                present.push(worktrees);
+            }
+            modules(world, &git.join("modules"), present, absent);
+        }
+    }
+}
+
+/// The same of a repository's submodules, whose names can have slashes.
+fn modules(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
+    let mut todo = vec![dir.to_path_buf()];
+    let mut found = Vec::new();
+    let mut seen = 0;
+    while let Some(next) = todo.pop() {
+        let Ok(names) = world.list_kinds(&next) else { continue };
+        seen += 1;
+        if seen > MAX_MODULE_DIRS {
+            present.push(dir.to_path_buf());
+            return;
+        }
+        if names.iter().any(|(name, _)| name == "HEAD") {
+            todo.push(next.join("modules"));
+            found.push(next);
+        } else {
+            let dirs = names.into_iter().filter(|(_, kind)| *kind == FileKind::Dir);
+            todo.extend(dirs.map(|(name, _)| next.join(name)));
+        }
+    }
+    for module in found {
+        for name in GIT_EXECUTED_LATER {
+            sort(world, module.join(name), present, absent);
+        }
+    }
 }
 
 fn sort(world: &dyn World, path: PathBuf, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
@@ -79,24 +134,67 @@ pub(super) fn named_programs(world: &dyn World, tool: &Tool, workspace: &Path) -
         ArgvElement::Splice { .. } | ArgvElement::Group { .. } => None,
     });
     let mut found = Vec::new();
-    let mut interpreter = false;
+    let mut runs = Runs::default();
     for (at, text) in texts.enumerate() {
         let path = Path::new(&text);
-        let candidates = if path.is_absolute() {
+        let sure = if path.is_absolute() {
             vec![path.to_path_buf()]
         } else if at == 0 && text.contains('/') {
             tool.dir.iter().map(|dir| dir.join(path)).collect()
-        } else if interpreter {
-            // A script by a relative path is meant from the working folder.
-            vec![workspace.join(path)]
         } else {
             Vec::new()
         };
-        interpreter |= at == 0 && is_interpreter(&text);
         let is_file = |path: &PathBuf| world.stat(path).is_ok_and(|stat| stat.kind == FileKind::File);
-        found.extend(candidates.into_iter().map(|path| without_dots(&path)).filter(is_file));
+        found.extend(sure.into_iter().map(|path| without_dots(&path)).filter(is_file));
+        // Code for a shell, and `env -S`, have more than one word in one argument.
+        let mut inner = Runs::default();
+        let code = text.contains(char::is_whitespace);
+        for word in text.split(|c: char| c.is_whitespace() || ";|&()<>\"'`".contains(c)) {
+            let hot = if code { inner.next_of_code(word) } else { runs.next(word) };
+            // A script by a relative path is meant from the working folder.
+            let path = without_dots(&workspace.join(word));
+            let stat = if word.is_empty() { None } else { world.stat(&path).ok() };
+            let executable = |mode: u32| mode & 0o111 != 0;
+            if stat.is_some_and(|stat| stat.kind == FileKind::File && (hot || executable(stat.mode))) {
+                found.push(path);
+            }
+        }
     }
+    let mut seen = BTreeSet::new();
+    found.retain(|path| seen.insert(path.clone()));
     found
+}
+
+/// Programs that run the file after `-f`.
+const FILE_RUNNERS: [&str; 6] = ["make", "gmake", "awk", "gawk", "mawk", "sed"];
+
+/// Which words of a command are read as code, as far as can be told without knowing each program.
+#[derive(Debug, Default)]
+struct Runs {
+    interpreter: bool,
+    file_runner: bool,
+    file_next: bool,
+}
+
+impl Runs {
+    /// The same for a word of code, in which most words are no names of scripts: only the one after an interpreter is.
+    fn next_of_code(&mut self, word: &str) -> bool {
+        let hot = self.next(word);
+        let stays = word.is_empty() || word.starts_with('-');
+        self.interpreter =
+            (stays && self.interpreter) || is_interpreter(word) || word == "source" || word == ".";
+        hot
+    }
+
+    /// Takes the next word; whether a file of that name would be run.
+    fn next(&mut self, word: &str) -> bool {
+        let hot = self.interpreter || self.file_next;
+        let name = word.rsplit('/').next().unwrap_or(word);
+        self.file_next = self.file_runner && ["-f", "--file", "--makefile"].contains(&word);
+        self.file_runner |= FILE_RUNNERS.contains(&name);
+        self.interpreter |= is_interpreter(word) || word == "source" || word == ".";
+        hot
+    }
 }
 
 fn fixed(parts: &[TemplatePart], tool: &Tool, workspace: &Path) -> Option<String> {

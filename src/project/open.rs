@@ -12,8 +12,8 @@ use super::settings::{Merger, Settings, SettingsFile};
 use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
 use super::workspace;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::Tool;
-use crate::model::Layer;
+use crate::manifest::{Exec, Tool, builtin_effects};
+use crate::model::{EffectSet, Layer};
 use crate::source::Files;
 use crate::world::World;
 use std::path::{Path, PathBuf};
@@ -122,6 +122,13 @@ impl Project {
         if let Some(tool) = tool {
             programs.extend(self.named_programs(world, tool));
         }
+        if self.trust == (TrustState::Trusted { author: true }) && tool.is_some_and(|tool| !only_reads(tool))
+        {
+            // The record knows the programs of the day it was made; an author's manifests may name others since.
+            let (tools, _) = self.catalog().all(world, &mut Files::new());
+            let own = tools.iter().filter(|tool| tool.layer == Layer::Project);
+            programs.extend(own.flat_map(|tool| self.named_programs(world, &tool.tool)));
+        }
         if let Some(state) = &self.homes.state {
             let others = author_files(world, state, self.root.as_deref())?;
             programs.extend(others.into_iter().filter(|path| path.starts_with(&self.workspace)));
@@ -135,6 +142,49 @@ impl Project {
             path.starts_with(&self.workspace) || self.root.as_ref().is_some_and(|root| path.starts_with(root))
         };
         named_programs(world, tool, &self.workspace).into_iter().filter(below).collect()
+    }
+
+    /// Programs of the project that a tool of a trusted project names and that were not there when it was trusted. Nobody
+    /// has said of them that they may run: another tool could have made them.
+    pub fn unknown_programs(
+        &self,
+        world: &dyn World,
+        found: &CatalogTool,
+    ) -> Result<Vec<PathBuf>, Diagnostic> {
+        let fixed = self.trust == (TrustState::Trusted { author: false }) && found.layer == Layer::Project;
+        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
+            return Ok(Vec::new());
+        };
+        let set = ControlSet::of(layer);
+        let known = TrustRecord::programs(world, state, &set)?;
+        let mut programs = self.named_programs(world, &found.tool);
+        programs.retain(|path| !known.contains(path) && set.holds_program(path));
+        Ok(programs)
+    }
+
+    /// The first of the files, given with the digests of what was read of them, that is not the one that was trusted.
+    /// Whether the project is as it was trusted is found out before its files are read, and they could change in between.
+    pub fn differs(
+        &self,
+        world: &dyn World,
+        read: &[(PathBuf, String)],
+    ) -> Result<Option<PathBuf>, Diagnostic> {
+        let fixed = self.trust == (TrustState::Trusted { author: false });
+        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
+            return Ok(None);
+        };
+        let below =
+            |path: &PathBuf| path.strip_prefix(&layer.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let names: Vec<(String, &String)> =
+            read.iter().filter_map(|(path, digest)| Some((below(path)?, digest))).collect();
+        let wanted: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let known = TrustRecord::digests(world, state, &ControlSet::of(layer), &wanted)?;
+        let other =
+            names.into_iter().find(|(name, digest)| known.get(name).is_some_and(|known| known != *digest));
+        Ok(other.map(|(name, _)| layer.root.join(name)))
     }
 
     /// Checks who could have written the programs and scripts that a tool names by a path, as was done for its manifest.
@@ -217,6 +267,14 @@ impl Project {
 
     fn project_layer(&self) -> Option<&LayerFiles> {
         self.layers.iter().find(|layer| layer.layer == Layer::Project)
+    }
+}
+
+/// A tool of ours that writes nothing and starts nothing.
+fn only_reads(tool: &Tool) -> bool {
+    match &tool.exec {
+        Exec::Builtin(name) => builtin_effects(name).is_some_and(EffectSet::is_only_read),
+        Exec::Command(_) => false,
     }
 }
 

@@ -144,6 +144,11 @@ impl<'a> Explain<'a> {
     }
 
     fn add_unknown(&mut self, path: &str, keyword: &str, unexpected: &[String], known: &[&str]) {
+        if self.is_secret(path) {
+            // The names are part of the value.
+            self.put(path, keyword, "has properties that are not allowed");
+            return;
+        }
         for name in unexpected {
             let hint = if let Some(near) =
                 Some(name).filter(|name| name.len() > 2).and_then(|name| nearest(name, known.iter().copied()))

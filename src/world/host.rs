@@ -1,11 +1,12 @@
 //! The real machine.
 
 use super::{Account, FileKind, Stat, World};
+use rustix::fs::{Mode, OFlags};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 /// The machine that toolctl runs on.
@@ -13,15 +14,7 @@ use std::time::SystemTime;
 pub struct HostWorld;
 
 fn stat_of(meta: &Metadata) -> Stat {
-    let kind = if meta.is_file() {
-        FileKind::File
-    } else if meta.is_dir() {
-        FileKind::Dir
-    } else if meta.file_type().is_symlink() {
-        FileKind::Symlink
-    } else {
-        FileKind::Other
-    };
+    let kind = kind_of(meta.file_type());
     Stat {
         kind,
         len: meta.len(),
@@ -34,23 +27,63 @@ fn stat_of(meta: &Metadata) -> Stat {
     }
 }
 
+fn kind_of(kind: fs::FileType) -> FileKind {
+    if kind.is_file() {
+        FileKind::File
+    } else if kind.is_dir() {
+        FileKind::Dir
+    } else if kind.is_symlink() {
+        FileKind::Symlink
+    } else {
+        FileKind::Other
+    }
+}
+
+/// The bytes of an open file, if it is a regular one of at most `max` bytes.
+fn bytes_of(file: File, max: u64) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    // Files of the kernel say that they are empty; room for some of their text saves many small reads.
+    let expected = usize::try_from(meta.len().min(max)).unwrap_or(0).max(4096);
+    let mut bytes = Vec::with_capacity(expected + 1);
+    file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Opens a path name by name and follows no symlink.
+fn open_canonical(path: &Path) -> io::Result<File> {
+    let mut dir = rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut names = path.components().skip(1).peekable();
+    while let Some(name) = names.next() {
+        let Component::Normal(name) = name else { return Err(io::ErrorKind::InvalidInput.into()) };
+        let flags = if names.peek().is_some() {
+            OFlags::PATH | OFlags::DIRECTORY
+        } else {
+            OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY
+        };
+        dir = rustix::fs::openat(&dir, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    }
+    Ok(File::from(dir))
+}
+
 impl World for HostWorld {
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         // O_NONBLOCK: opening a named pipe without a writer must not wait.
         let file =
             OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-        let meta = file.metadata()?;
-        if !meta.is_file() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        bytes_of(file, max)
+    }
+
+    fn read_canonical(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        if !path.is_absolute() {
+            return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Files of the kernel say that they are empty; room for some of their text saves many small reads.
-        let expected = usize::try_from(meta.len().min(max)).unwrap_or(0).max(4096);
-        let mut bytes = Vec::with_capacity(expected + 1);
-        file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > max {
-            return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {max} bytes")));
-        }
-        Ok(bytes)
+        bytes_of(open_canonical(path)?, max)
     }
 
     fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
@@ -107,6 +140,15 @@ impl World for HostWorld {
             fs::read_dir(dir)?.map(|e| e.map(|e| e.file_name())).collect::<io::Result<Vec<_>>>()?;
         names.sort();
         Ok(names)
+    }
+
+    fn list_kinds(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
+        fs::read_dir(dir)?
+            .map(|entry| {
+                let entry = entry?;
+                Ok((entry.file_name(), kind_of(entry.file_type()?)))
+            })
+            .collect()
     }
 
     fn now(&self) -> SystemTime {

@@ -3,7 +3,7 @@
 //! Finding a project, checking who owns each file and making paths canonical ask for the same folders again and again.
 //! What is decided here is not what is opened later: the sandbox compares each file with the one that was planned.
 
-use super::{Account, Stat, World};
+use super::{Account, FileKind, Stat, World};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
@@ -33,12 +33,6 @@ impl<'w> MemoWorld<'w> {
             account: Mutex::default(),
         }
     }
-
-    fn forget(&self) {
-        lock(&self.lstat).clear();
-        lock(&self.stat).clear();
-        lock(&self.link).clear();
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -66,17 +60,31 @@ impl World for MemoWorld<'_> {
         self.world.read(path, max)
     }
 
+    fn read_canonical(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        self.world.read_canonical(path, max)
+    }
+
+    fn look_again(&self) {
+        lock(&self.lstat).clear();
+        lock(&self.stat).clear();
+        lock(&self.link).clear();
+    }
+
+    fn list_kinds(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
+        self.world.list_kinds(dir)
+    }
+
     fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
         self.world.head(path, len)
     }
 
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.forget();
+        self.look_again();
         self.world.write_private(path, bytes)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.forget();
+        self.look_again();
         self.world.remove(path)
     }
 
@@ -143,6 +151,9 @@ mod tests {
         assert!(world.stat(Path::new("a")).is_ok(), "relative paths are asked for anew");
         world.write_private(Path::new("/ws/b"), b"y").unwrap();
         assert_eq!(world.lstat(file).unwrap().len, 1);
+        inner.write_private(file, b"xyz").unwrap();
+        world.look_again();
+        assert_eq!(world.lstat(file).unwrap().len, 3);
         assert_eq!(world.read_link(Path::new("/ws/l")).unwrap(), file);
     }
 }

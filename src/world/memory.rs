@@ -191,6 +191,13 @@ impl World for MemoryWorld {
         }
     }
 
+    fn read_canonical(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        if self.resolve(path, true)? != path {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        self.read(path, max)
+    }
+
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.put(path, Thing::File(bytes.to_vec()));
         Ok(())

@@ -68,6 +68,9 @@ pub trait World: Send + Sync {
     /// The bytes of a regular file of at most `max` bytes; more is [`io::ErrorKind::FileTooLarge`]. Never blocks on a
     /// pipe or a device: those are [`io::ErrorKind::InvalidInput`].
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>>;
+    /// As [`World::read`], of a path that was canonical when it was judged: a symlink anywhere on it appeared since,
+    /// and is an error.
+    fn read_canonical(&self, path: &Path, max: u64) -> io::Result<Vec<u8>>;
     /// The first bytes of a regular file, at most `len`; like [`World::read`] otherwise.
     fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
         let mut bytes = self.read(path, 512 << 20)?;
@@ -86,6 +89,14 @@ pub trait World: Send + Sync {
     fn read_link(&self, path: &Path) -> io::Result<PathBuf>;
     /// The names in a folder, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<OsString>>;
+    /// The names in a folder and what they are, the last symlink not followed; in no order. What vanishes meanwhile is
+    /// left out.
+    fn list_kinds(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
+        let kind = |name: OsString| Some((name.clone(), self.lstat(&dir.join(name)).ok()?.kind));
+        Ok(self.list(dir)?.into_iter().filter_map(kind).collect())
+    }
+    /// Forgets what was remembered of the disk: time has passed.
+    fn look_again(&self) {}
     /// The time of day.
     fn now(&self) -> SystemTime;
     /// A variable of the caller's environment.

@@ -10,6 +10,7 @@
 )]
 
 mod architecture;
+mod attacks;
 mod docs;
 mod errors;
 mod field_cases;

@@ -186,6 +186,11 @@ int main(int argc, char **argv) {
         return say(got);
     }
     if (!strcmp(what, "write")) return say(open(first, O_WRONLY));
+    if (!strcmp(what, "create-at")) {
+        /* openat2 has its mode behind a pointer. */
+        unsigned long long how[3] = {O_WRONLY | O_CREAT, 06755, 0};
+        return say(syscall(437, AT_FDCWD, first, how, sizeof how));
+    }
     if (!strcmp(what, "create")) return say(open(first, O_WRONLY | O_CREAT, 0644));
     if (!strcmp(what, "tcp")) return inet4(first, SOCK_STREAM);
     if (!strcmp(what, "udp")) return inet4(first, SOCK_DGRAM);

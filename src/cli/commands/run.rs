@@ -1,6 +1,7 @@
 //! `toolctl run`: decides a call and, if it may, executes it.
 
-use crate::cli::args::{ExitStatus, RunArgs};
+use crate::call::ValidatedCall;
+use crate::cli::args::{ExitStatus, Global, RunArgs};
 use crate::cli::confine::confine;
 use crate::cli::document;
 use crate::cli::exit::Exit;
@@ -11,14 +12,14 @@ use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
 use crate::diag::{Code, Diagnostic};
 use crate::execute::{self, Authorization, Outcome, OutcomeKind, Terms};
 use crate::gate::{
-    Answered, Approval, ApprovalRequest, Asked, GateError, approval_digest, approve_by_timeout, ask,
-    authorize,
+    Answered, Approval, ApprovalRequest, Asked, ChangedPolicy, GateError, approval_digest,
+    approve_by_timeout, ask, authorize,
 };
 use crate::model::EffectSet;
 use crate::policy::{Action, Decided, Strength};
 use crate::project::TimeoutAction;
 use crate::result::{Denial, ToolCallResult};
-use crate::sandbox::{Cancel, Early, EndCause, Plan};
+use crate::sandbox::{Cancel, Early, EndCause, Plan, Stdin};
 use crate::term::Format;
 use crate::text::escape;
 
@@ -56,29 +57,27 @@ pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Fail
 fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     // Making the sandbox's empty namespaces takes about as long as deciding, so both are done at once.
     let mut early = Early::start();
-    let prepared = prepare(session, &args.call)?;
-    let ready = prepared.ready(session, &args.call)?;
-    let (call, command, stdin) = ready.split();
-    let decided = prepared.decide(session, call);
-    if decided.decision().action == Action::Deny {
+    let mut case = weigh(session, args, None)?;
+    let mut approval = None;
+    if case.decided.decision().action == Action::Ask {
+        let Some(plan) = &case.plan else { return Err(Failure::Gate(GateError::Denied)) };
+        // A person may take minutes; nothing is kept waiting for the answer.
+        early = None;
+        let given = match consent(session, &case.prepared, &case.decided, plan, &case.digest) {
+            Consent::Given(approval) => approval,
+            Consent::Withheld { diagnostic, exit, denial } => {
+                return refuse(session, args, &case.decided, &diagnostic, exit, denial);
+            }
+        };
+        let (now, still) = once_more(session, args, &case, given)?;
+        case = now;
+        approval = Some(still);
+    }
+    let Case { prepared, decided, plan, stdin, digest } = case;
+    let Some(plan) = plan else {
         let diagnostic = denied(&decided, &prepared.project);
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
-    }
-    let plan = confine(session, &prepared, &decided, command)?;
-    let digest = approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
-    if decided.decision().action == Action::Ask {
-        // A person may take minutes; nothing is kept waiting for the answer.
-        early = None;
-    }
-    let approval = match decided.decision().action {
-        Action::Allow => None,
-        Action::Ask | Action::Deny => match consent(session, &prepared, &decided, &plan, &digest) {
-            Consent::Given(approval) => Some(approval),
-            Consent::Withheld { diagnostic, exit, denial } => {
-                return refuse(session, args, &decided, &diagnostic, exit, denial);
-            }
-        },
     };
     let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
     let cancel = Cancel::on_signals().map_err(|error| Failure::Internal(error.into()))?;
@@ -101,6 +100,53 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
     drop(cancel);
     show(session, &authorization, &outcome)?;
     Ok(end(args.exit_status, &outcome, signal))
+}
+
+/// A decided call, and what would run if it may.
+struct Case {
+    prepared: Prepared,
+    decided: Decided,
+    /// `None`: the call is denied.
+    plan: Option<Plan>,
+    stdin: Stdin,
+    digest: String,
+}
+
+/// Reads all files and decides. With `known`, for a call whose arguments were read before.
+fn weigh(session: &mut Session<'_>, args: &RunArgs, known: Option<&ValidatedCall>) -> Result<Case, Failure> {
+    let prepared = prepare(session, &args.call)?;
+    let ready = match known {
+        None => prepared.ready(session, &args.call)?,
+        Some(call) => prepared.ready_with(session, &args.call, call.args().clone())?,
+    };
+    let (call, command, stdin) = ready.split();
+    let decided = prepared.decide(session, call);
+    if decided.decision().action == Action::Deny {
+        return Ok(Case { prepared, decided, plan: None, stdin, digest: String::new() });
+    }
+    let plan = confine(session, &prepared, &decided, command)?;
+    let digest = approval_digest(&decided, &plan, &prepared.tool.tool.digest, &prepared.policies.digest());
+    Ok(Case { prepared, decided, plan: Some(plan), stdin, digest })
+}
+
+/// Reads and decides again after somebody had time to answer, and much could change. An approval stands if everything is
+/// the same but the policy, and the policy says the same; else its digest is not that of what would run any more.
+fn once_more(
+    session: &mut Session<'_>,
+    args: &RunArgs,
+    asked: &Case,
+    approval: Approval,
+) -> Result<(Case, Approval), Failure> {
+    session.world.look_again();
+    // What has to be said of the files was said.
+    let mut again = Session::new(session.world, Global { quiet: true, ..session.global.clone() });
+    let case = weigh(&mut again, args, Some(asked.decided.call()))?;
+    session.files = again.files;
+    let Some(plan) = &case.plan else { return Ok((case, approval)) };
+    let policies =
+        ChangedPolicy { asked: &asked.prepared.policies.digest(), now: &case.prepared.policies.digest() };
+    let approval = approval.under(&case.decided, plan, &case.prepared.tool.tool.digest, policies);
+    Ok((case, approval))
 }
 
 enum Consent {

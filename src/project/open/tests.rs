@@ -445,7 +445,17 @@ fn control_files_are_known() {
     let control = project.control_set(&world, None).unwrap();
     let paths = |list: &[&str]| list.iter().map(|p| Path::new("/work/p").join(p)).collect::<Vec<_>>();
     assert_eq!(control.read_only, paths(&["policies", "toolctl.yaml", "tools.d"]));
-    assert_eq!(control.absent, paths(&["toolctl.json", "toolctl.yml", ".envrc", ".vscode"]));
+    assert_eq!(
+        control.absent,
+        paths(&[
+            "toolctl.json",
+            "toolctl.yml",
+            ".envrc",
+            ".vscode",
+            ".git/config.worktree",
+            ".git/commondir",
+        ])
+    );
     assert_eq!(control.exec_later, paths(&[".git/config", ".git/hooks"]));
     assert_eq!(control.hidden, project.homes.hidden());
     let protected = control.protected();
@@ -455,6 +465,19 @@ fn control_files_are_known() {
     let linked = self::project().with_file("/work/p/.git", "gitdir: /elsewhere");
     let control = open(&linked).unwrap().control_set(&linked, None).unwrap();
     assert_eq!(control.exec_later, paths(&[".git"]));
+
+    let none = self::project();
+    let control = open(&none).unwrap().control_set(&none, None).unwrap();
+    assert!(paths(&[".git", "HEAD"]).iter().all(|path| control.absent.contains(path)), "{control:#?}");
+    assert!(!control.protected().iter().any(|path| path.ends_with("HEAD") || path.ends_with(".git")));
+
+    let modules = self::project()
+        .with_file("/work/p/.git/modules/a/lib/HEAD", "")
+        .with_file("/work/p/.git/modules/a/lib/config", "")
+        .with_dir("/work/p/.git/worktrees/x");
+    let control = open(&modules).unwrap().control_set(&modules, None).unwrap();
+    assert_eq!(control.exec_later, paths(&[".git/worktrees", ".git/modules/a/lib/config"]));
+    assert!(paths(&[".git/modules/a/lib/hooks"]).iter().all(|path| control.absent.contains(path)));
 }
 
 #[test]

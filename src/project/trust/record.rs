@@ -3,7 +3,7 @@
 //! The file's first line is a JSON object, the rest are the lines of the index. The state folder must be out of the
 //! project's reach: a record inside the project would be the project's own word.
 
-use super::index::{Change, ChangeKind, Index};
+use super::index::{Change, ChangeKind, Index, Kind};
 use super::walk::ControlSet;
 use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
@@ -12,6 +12,7 @@ use crate::source::check_owner;
 use crate::text::escape;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -59,6 +60,10 @@ struct Header {
     at: u64,
     /// The folders of tools and policies, relative to the path.
     dirs: Vec<String>,
+    /// The settings files and those folders that were there. An author's edits of these are followed, since no tool can
+    /// make them. One that was not there is another matter: until its call ends, a tool could have made it.
+    #[serde(default)]
+    there: Vec<String>,
 }
 
 /// What a person is asked about, and what is kept of it.
@@ -92,6 +97,7 @@ impl TrustRecord {
             suspended: None,
             at: now.as_secs(),
             dirs: set.dirs().cloned().collect(),
+            there: set.tops(world),
         };
         let mut kept = index.clone();
         kept.entries.retain(|path, _| !author || set.is_program(path));
@@ -134,7 +140,13 @@ impl TrustRecord {
             return Ok(TrustState::Changed(vec![Change::new(&why, ChangeKind::Added)]));
         }
         if header.author {
-            return Ok(TrustState::Trusted { author: true });
+            let new = set.tops(world).into_iter().filter(|name| !header.there.contains(name));
+            let new: Vec<_> = new.map(|name| Change::new(&name, ChangeKind::Added)).collect();
+            return Ok(if new.is_empty() {
+                TrustState::Trusted { author: true }
+            } else {
+                TrustState::Changed(new)
+            });
         }
         let damaged = || damaged(world, state, set.root, "a line of it cannot be read");
         if let Some(called) = called {
@@ -149,6 +161,21 @@ impl TrustRecord {
             return Err(self::damaged(world, state, set.root, "its digest is not that of its lines"));
         }
         Ok(from_changes(set.changes(world, &index)))
+    }
+
+    /// The digests that the record has of these files, which are relative to the project's root.
+    pub(crate) fn digests(
+        world: &dyn World,
+        state: &Path,
+        set: &ControlSet<'_>,
+        files: &[&str],
+    ) -> Result<BTreeMap<String, String>, Diagnostic> {
+        let Some(text) = read(world, state, set.root)? else { return Ok(BTreeMap::new()) };
+        let (_, lines) = split(world, &text, state, set.root)?;
+        let index = Index::parse(lines, |path| files.contains(&path))
+            .ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))?;
+        let plain = index.entries.into_iter().filter(|(_, entry)| entry.kind != Kind::Link);
+        Ok(plain.map(|(path, entry)| (path, entry.digest)).collect())
     }
 
     /// The files outside the folders of tools and policies that the record covers: programs that manifests name.

@@ -50,6 +50,17 @@ impl<'a> ControlSet<'a> {
         !SETTINGS_NAMES.contains(&path) && !self.dirs().any(below)
     }
 
+    /// The settings files and the folders of tools and policies that are there.
+    pub(super) fn tops(&self, world: &dyn World) -> Vec<String> {
+        let names = SETTINGS_NAMES.into_iter().chain(self.dirs().map(String::as_str));
+        names.filter(|name| world.lstat(&self.root.join(name)).is_ok()).map(str::to_owned).collect()
+    }
+
+    /// Whether a path is that of a program in the project and outside the folders, which has a line of its own.
+    pub(in crate::project) fn holds_program(&self, path: &Path) -> bool {
+        path.strip_prefix(self.root).ok().and_then(Path::to_str).is_some_and(|path| self.is_program(path))
+    }
+
     /// The names on disk, folders included. `extra` are the named programs outside the folders.
     fn names(&self, world: &dyn World, extra: &BTreeSet<String>) -> Result<BTreeSet<String>, Diagnostic> {
         let mut names = BTreeSet::new();

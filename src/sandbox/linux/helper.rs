@@ -215,7 +215,8 @@ fn flat_rules(job: &Job, rules: &Rules) -> Result<(), Failed> {
         rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, rustix::fs::Mode::empty())
     };
     for entry in &job.entries {
-        let fd = open(&entry.target).map_err(|e| mounts::not_as_planned("open", &entry.target, e))?;
+        let fd = mounts::exact(&entry.target, OFlags::PATH)
+            .map_err(|e| mounts::not_as_planned("open", &entry.target, e))?;
         let stat = rustix::fs::fstat(&fd).map_err(|e| refused("compare")(e.into()))?;
         if entry.identity.is_some_and(|identity| identity != (stat.st_dev, stat.st_ino))
             || !same_content(entry)
@@ -239,7 +240,9 @@ fn flat_rules(job: &Job, rules: &Rules) -> Result<(), Failed> {
 
 fn same_content(entry: &super::job::Entry) -> bool {
     let Some(expected) = &entry.copy else { return true };
-    File::open(&entry.target)
+    mounts::exact(&entry.target, OFlags::RDONLY | OFlags::NONBLOCK)
+        .map(File::from)
+        .map_err(Into::into)
         .and_then(|mut file| mounts::hash_while(&mut file, |_| Ok(())))
         .is_ok_and(|found| &found == expected)
 }
@@ -252,7 +255,11 @@ fn c_string(bytes: &[u8]) -> Result<CString, Failed> {
 fn launch(job: &Job, rules: Option<&Rules>, own: Option<&OwnedFd>) -> Result<Child, Failed> {
     let confine = job.mode != Mode::Off;
     let filter = if confine {
-        seccomp::filter(Shape { net: job.net, flat: job.mode == Mode::Flat, own: job.program.is_none() })
+        seccomp::filter(Shape {
+            net: job.net,
+            flat: job.mode == Mode::Flat,
+            own: job.program.is_none() && !job.temp_exec,
+        })
     } else {
         Vec::new()
     };

@@ -37,6 +37,7 @@ fn layer(stage: &str) -> impl Fn(Errno) -> Failed {
 fn at(stage: &str, path: &Path, errno: Errno) -> Failed {
     let kind = match errno {
         Errno::PERM | Errno::INVAL | Errno::NOSYS => FailKind::Layer,
+        Errno::LOOP | Errno::NOTDIR | Errno::NOENT => FailKind::Changed,
         _ => FailKind::Request,
     };
     Failed { kind, stage: stage.to_owned(), errno: errno.raw_os_error(), detail: shown(path) }
@@ -120,20 +121,21 @@ fn open_source(entry: &Entry) -> Result<Source, Failed> {
     }
     let path = &entry.target;
     if entry.copy.is_some() {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let fd = rustix::fs::open(path, flags, Mode::empty()).map_err(|e| not_as_planned("open", path, e))?;
+        let fd =
+            exact(path, OFlags::RDONLY | OFlags::NONBLOCK).map_err(|e| not_as_planned("open", path, e))?;
         same(fd.as_fd(), entry)?;
         return Ok(Source::Copy(File::from(fd)));
     }
     let mut flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
-        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW
+        | OpenTreeFlags::AT_EMPTY_PATH
         | OpenTreeFlags::AT_NO_AUTOMOUNT;
     if entry.dir {
         flags |= OpenTreeFlags::AT_RECURSIVE;
     }
-    let fd = rustix::mount::open_tree(CWD, path, flags).map_err(|e| not_as_planned("bind", path, e))?;
-    same(fd.as_fd(), entry)?;
+    let place = exact(path, OFlags::PATH).map_err(|e| not_as_planned("bind", path, e))?;
+    same(place.as_fd(), entry)?;
+    let fd = rustix::mount::open_tree(&place, "", flags).map_err(|e| at("bind", path, e))?;
     let attributes = match entry.access {
         Access::Write | Access::WriteExec => NOSUID | NODEV,
         Access::Read | Access::ReadExec => RDONLY | NOSUID | NODEV,
@@ -142,6 +144,21 @@ fn open_source(entry: &Entry) -> Result<Source, Failed> {
     };
     sys::mount_setattr(fd.as_fd(), attributes, entry.dir).map_err(|e| at("bind", path, io_errno(&e)))?;
     Ok(Source::Mount(fd))
+}
+
+/// Opens a canonical path name by name. A symlink on it appeared after the plan was made, and is an error: the planner's
+/// own look at the path may already have gone through it.
+pub(crate) fn exact(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let more = OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = OFlags::PATH | OFlags::DIRECTORY;
+    let mut at = rustix::fs::open("/", folder | more, Mode::empty())?;
+    let mut names = path.components().filter(|part| *part != Component::RootDir).peekable();
+    while let Some(name) = names.next() {
+        let Component::Normal(name) = name else { return Err(Errno::INVAL) };
+        let flags = if names.peek().is_some() { folder } else { flags };
+        at = rustix::fs::openat(&at, name, flags | more, Mode::empty())?;
+    }
+    Ok(at)
 }
 
 fn same(fd: BorrowedFd<'_>, entry: &Entry) -> Result<(), Failed> {

@@ -33,7 +33,8 @@ pub(crate) struct Shape {
     pub net: Net,
     /// No mount namespace: calls that change metadata are denied, since Landlock does not see them.
     pub flat: bool,
-    /// The program is toolctl itself, which opens paths with `openat2`.
+    /// The program is toolctl itself, which opens paths with `openat2`, and nothing that it could start. The filter
+    /// cannot see the mode of that call, so no other program may have it.
     pub own: bool,
 }
 

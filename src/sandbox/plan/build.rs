@@ -332,6 +332,9 @@ fn show_binds(
     binds.extend(input.runtime.iter().map(|path| (path, Access::ReadExec)));
     for (path, access) in binds {
         let (real, stat) = bindable(world, path)?;
+        if input.decided.get(path).is_some_and(|decided| decided != &real) {
+            return Err(SandboxError::Changed { path: shown(path) });
+        }
         if &real != path {
             root.links.push((path.clone(), real.clone()));
         }
@@ -383,17 +386,18 @@ fn show_programs(tree: &mut Tree, input: &PlanInput<'_>) -> Result<Vec<FileDiges
     files.extend(input.scripts.iter().map(|path| (path.clone(), Access::Read)));
     let mut digests = Vec::new();
     for (path, access) in files {
-        digests.extend(show_program(tree, input.world, &path, access)?);
+        digests.extend(show_program(tree, input, &path, access)?);
     }
     Ok(digests)
 }
 
 fn show_program(
     tree: &mut Tree,
-    world: &dyn World,
+    input: &PlanInput<'_>,
     path: &Path,
     access: Access,
 ) -> Result<Option<FileDigest>, SandboxError> {
+    let world = input.world;
     let stat = world.stat(path).map_err(|e| preflight::missing(path, &e.to_string()))?;
     let mut entry = entry(path, stat, access);
     if entry.dir {

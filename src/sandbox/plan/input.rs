@@ -3,6 +3,7 @@
 use crate::model::{EffectSet, SandboxConfig};
 use crate::world::World;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -74,6 +75,9 @@ pub struct PlanInput<'a> {
     pub read_only: Vec<PathBuf>,
     /// `allowFS.readWrite` with placeholders filled in, absolute.
     pub read_write: Vec<PathBuf>,
+    /// Those of both that came from the call's arguments, and what each was decided to lead to: one that leads somewhere
+    /// else by now is refused.
+    pub decided: BTreeMap<PathBuf, PathBuf>,
     /// The workspace: the working folder where it is mounted.
     pub workspace: PathBuf,
     /// What is executed.

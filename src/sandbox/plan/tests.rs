@@ -6,6 +6,7 @@ use crate::sandbox::SandboxError;
 use crate::sandbox::linux::job::Access;
 use crate::world::MemoryWorld;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 fn world() -> MemoryWorld {
@@ -40,6 +41,7 @@ fn input(world: &MemoryWorld) -> PlanInput<'_> {
         cwd: None,
         protected: Protected::default(),
         masks: Vec::new(),
+        decided: BTreeMap::new(),
         runtime: Vec::new(),
         launcher: Launcher::SelfExe,
     }

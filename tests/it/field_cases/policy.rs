@@ -448,7 +448,8 @@ fn f079_expressions_match_the_whole_value() {
             &[&rule(regex), "{ id: reads, tool: read, always: true, action: allow }"],
         )
     };
-    project.file("policies/main.yaml", policy("api\\.corp\\.test"));
+    // The folder is new, so the author says yes to it.
+    project.file("policies/main.yaml", policy("api\\.corp\\.test")).trusted();
     for (host, code) in [
         ("api.corp.test", 0),
         ("xapi.corp.test", 10),
@@ -535,6 +536,9 @@ fn f139_names_decide_nothing() {
             project.run(["run", name]).expect(11).says("builtin/other-tools");
             // A policy that does not speak of it denies.
             project.file("policies/main.yaml", "policy: main\nformat: 1\nrole: host\n");
+            // A folder that was not there is followed once the author says so: a tool could have made it.
+            project.run(["run", name]).expect(4);
+            project.trusted();
             project.run(["run", name]).expect(10);
             assert!(project.dir().join("kept.txt").exists());
             project.file("policies/main.yaml", allow(name, "write"));

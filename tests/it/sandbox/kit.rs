@@ -121,6 +121,7 @@ impl Case {
             cwd: self.cwd,
             protected: self.protected,
             masks: self.masks,
+            decided: std::collections::BTreeMap::new(),
             runtime: Vec::new(),
             launcher: launcher(),
         })
