@@ -134,6 +134,7 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("policy explain write_file -a path=policies/x -a content=x", 10),
         ("policy explain nothing", 5),
         ("explain", 0),
+        ("environment", 0),
         ("explain policy/denied", 0),
         ("explain policy/nothing", 2),
         ("doctor", 0),

@@ -252,7 +252,7 @@ fn f097_memory_is_what_is_used_by_the_whole_tree() {
         let one = limited(&format!("[{}, '1024']", quoted(eat.to_str().unwrap())), 512);
         let json = result(&project(&who, &[("eat", &one)], &allow("eat", "read")), "eat", 23);
         assert_eq!(json["execution"]["ended"], "memory");
-        let script = format!("e={}; for i in 1 2 3 4; do $e 200 & done; wait", eat.display());
+        let script = format!("e={}; for i in 1 2 3 4; do $e 200 700 & done; wait", eat.display());
         let four = |mb: u32| {
             format!(
                 "{NO_ARGS}command: [/bin/sh, -c, {}]\nsandbox: {{ maxMemoryMB: {mb}, allowFS: {{ readOnly: [{}] }} }}\n",
