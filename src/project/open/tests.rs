@@ -15,11 +15,11 @@ fn manifest(name: &str) -> String {
 
 /// A project with one tool and one policy.
 fn project() -> MemoryWorld {
-    MemoryWorld::new("/work/p")
-        .with_file("/work/p/toolctl.yaml", "concurrency: 9\n")
-        .with_file("/work/p/tools.d/hello.yaml", manifest("hello"))
-        .with_file("/work/p/policies/main.yaml", "policy: main\nformat: 1\n")
-        .with_file("/work/p/policies/tests/t.yaml", "not: read")
+    MemoryWorld::new("/code/p")
+        .with_file("/code/p/toolctl.yaml", "concurrency: 9\n")
+        .with_file("/code/p/tools.d/hello.yaml", manifest("hello"))
+        .with_file("/code/p/policies/main.yaml", "policy: main\nformat: 1\n")
+        .with_file("/code/p/policies/tests/t.yaml", "not: read")
         .at(UNIX_EPOCH + Duration::from_secs(1000))
 }
 
@@ -49,9 +49,9 @@ fn state_for(world: &MemoryWorld, tool: &str) -> TrustState {
 
 #[test]
 fn without_a_project_the_folder_is_the_workspace() {
-    let world = MemoryWorld::new("/work/x");
+    let world = MemoryWorld::new("/code/x");
     let project = open(&world).unwrap();
-    assert_eq!((project.root.as_ref(), project.workspace.as_path()), (None, Path::new("/work/x")));
+    assert_eq!((project.root.as_ref(), project.workspace.as_path()), (None, Path::new("/code/x")));
     assert_eq!(project.trust, TrustState::NoProject);
     assert!(project.policies(&world, &mut Files::new()).unwrap().is_empty());
     let tool = project.catalog().find(&world, &mut Files::new(), "read_file").unwrap();
@@ -64,10 +64,10 @@ fn without_a_project_the_folder_is_the_workspace() {
 
 #[test]
 fn a_project_is_opened_from_below() {
-    let world = project().with_dir("/work/p/src/deep");
-    let found = Project::open(&world, &mut Files::new(), Path::new("/work/p/src/deep")).unwrap();
-    assert_eq!(found.root, Some(PathBuf::from("/work/p")));
-    assert_eq!(found.workspace, PathBuf::from("/work/p"));
+    let world = project().with_dir("/code/p/src/deep");
+    let found = Project::open(&world, &mut Files::new(), Path::new("/code/p/src/deep")).unwrap();
+    assert_eq!(found.root, Some(PathBuf::from("/code/p")));
+    assert_eq!(found.workspace, PathBuf::from("/code/p"));
     assert_eq!(found.trust, TrustState::Untrusted);
     assert_eq!(codes(&found.warnings), [Code::ConfigNeedsTrust]);
     assert_eq!(found.settings.concurrency, 5);
@@ -99,7 +99,7 @@ fn any_change_asks_again() {
         let world = project();
         trust(&world, false);
         assert!(state(&world).is_trusted() && state_for(&world, "hello").is_trusted(), "{path}");
-        let world = world.with_file(Path::new("/work/p").join(path), text);
+        let world = world.with_file(Path::new("/code/p").join(path), text);
         for state in [state(&world), state_for(&world, "hello")] {
             let TrustState::Changed(found) = state else { panic!("{path}: {state:?}") };
             assert!(found.iter().any(|c| c.path == Path::new(path) && c.kind == kind), "{path}: {found:?}");
@@ -107,12 +107,12 @@ fn any_change_asks_again() {
     }
     let world = project();
     trust(&world, false);
-    world.remove(Path::new("/work/p/policies/main.yaml")).unwrap();
+    world.remove(Path::new("/code/p/policies/main.yaml")).unwrap();
     assert!(matches!(state(&world), TrustState::Changed(_)));
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
     let world = project();
     trust(&world, false);
-    let world = world.with_mode("/work/p/tools.d/hello.yaml", 0o755);
+    let world = world.with_mode("/code/p/tools.d/hello.yaml", 0o755);
     assert!(matches!(state(&world), TrustState::Changed(_)));
 }
 
@@ -121,15 +121,15 @@ fn times_spare_reading_and_are_not_believed_when_fresh() {
     let old = |world: MemoryWorld| {
         ["toolctl.yaml", "tools.d", "tools.d/hello.yaml", "policies", "policies/main.yaml", "policies/tests"]
             .iter()
-            .fold(world, |world, path| world.with_ctime(Path::new("/work/p").join(path), 5_000_000_000))
-            .with_ctime("/work/p/policies/tests/t.yaml", 5_000_000_000)
+            .fold(world, |world, path| world.with_ctime(Path::new("/code/p").join(path), 5_000_000_000))
+            .with_ctime("/code/p/policies/tests/t.yaml", 5_000_000_000)
     };
     // Another tool's manifest has no part in a call of `hello`.
-    let world = old(project().with_file("/work/p/tools.d/other.yaml", manifest("other")));
+    let world = old(project().with_file("/code/p/tools.d/other.yaml", manifest("other")));
     trust(&world, false);
     let world = world
-        .with_file("/work/p/tools.d/other.yaml", manifest("other") + "# changed")
-        .with_ctime("/work/p/tools.d/other.yaml", 9_000_000_000);
+        .with_file("/code/p/tools.d/other.yaml", manifest("other") + "# changed")
+        .with_ctime("/code/p/tools.d/other.yaml", 9_000_000_000);
     assert!(state_for(&world, "hello").is_trusted());
     assert!(matches!(state_for(&world, "other"), TrustState::Changed(_)));
     assert!(matches!(state(&world), TrustState::Changed(_)));
@@ -138,16 +138,16 @@ fn times_spare_reading_and_are_not_believed_when_fresh() {
     let world = old(project());
     trust(&world, false);
     assert!(state_for(&world, "hello").is_trusted());
-    let world = world.with_file("/work/p/tools.d/json.py", "x").with_ctime("/work/p/tools.d", 9_000_000_000);
+    let world = world.with_file("/code/p/tools.d/json.py", "x").with_ctime("/code/p/tools.d", 9_000_000_000);
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
 
     // Written in the second in which the record is made: the time says nothing, the bytes do.
     let now = 1_000_000_000_000;
-    let world = old(project()).with_ctime("/work/p/tools.d/hello.yaml", now);
+    let world = old(project()).with_ctime("/code/p/tools.d/hello.yaml", now);
     trust(&world, false);
     let text = manifest("hello").replace("hello]", "olleh]");
     let world =
-        world.with_file("/work/p/tools.d/hello.yaml", text).with_ctime("/work/p/tools.d/hello.yaml", now);
+        world.with_file("/code/p/tools.d/hello.yaml", text).with_ctime("/code/p/tools.d/hello.yaml", now);
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
 }
 
@@ -155,7 +155,7 @@ fn times_spare_reading_and_are_not_believed_when_fresh() {
 fn an_authors_project_follows_edits_until_it_is_suspended() {
     let world = project();
     trust(&world, true);
-    let world = world.with_file("/work/p/policies/new.yaml", "policy: new\n");
+    let world = world.with_file("/code/p/policies/new.yaml", "policy: new\n");
     assert_eq!(state(&world), TrustState::Trusted { author: true });
     open(&world).unwrap().suspend_trust(&world, "tools.d/evil.yaml").unwrap();
     assert!(matches!(state(&world), TrustState::Changed(_)));
@@ -173,21 +173,21 @@ fn an_authors_project_follows_edits_until_it_is_suspended() {
 fn named_programs_are_covered_and_protected() {
     let text = manifest("hello").replace("[echo, hello]", "[python3, '{tool.dir}/../scripts/run.py']");
     let world = project()
-        .with_file("/work/p/scripts/run.py", "print()")
-        .with_file("/work/p/tools.d/hello.yaml", text);
+        .with_file("/code/p/scripts/run.py", "print()")
+        .with_file("/code/p/tools.d/hello.yaml", text);
     trust(&world, false);
     assert!(state_for(&world, "hello").is_trusted());
     let control = open(&world).unwrap().control_set(&world, None).unwrap();
-    assert!(control.read_only.contains(&PathBuf::from("/work/p/scripts/run.py")), "{control:#?}");
+    assert!(control.read_only.contains(&PathBuf::from("/code/p/scripts/run.py")), "{control:#?}");
     let check = |world: &MemoryWorld| {
         let project = open(world).unwrap();
         let tool = project.catalog().find(world, &mut Files::new(), "hello").unwrap();
         project.check_programs(world, &tool).map_err(|found| codes(&found))
     };
     assert_eq!(check(&world), Ok(()));
-    let world = world.with_mode("/work/p/scripts", 0o777);
+    let world = world.with_mode("/code/p/scripts", 0o777);
     assert_eq!(check(&world), Err(vec![Code::SourceUnsafeOwner]));
-    let world = world.with_mode("/work/p/scripts", 0o755).with_file("/work/p/scripts/run.py", "import os");
+    let world = world.with_mode("/code/p/scripts", 0o755).with_file("/code/p/scripts/run.py", "import os");
     assert!(matches!(state_for(&world, "hello"), TrustState::Changed(_)));
     assert!(matches!(state(&world), TrustState::Changed(_)));
 }
@@ -204,7 +204,7 @@ fn a_damaged_or_foreign_record_is_none() {
         String::new(),
         "{}".to_owned(),
         text.replace("\"format\":1", "\"format\":2"),
-        text.replace("/work/p", "/work/q"),
+        text.replace("/code/p", "/code/q"),
         format!("{text}line\n"),
         text.lines().filter(|line| !line.starts_with("policies/main")).collect::<Vec<_>>().join("\n"),
     ] {
@@ -226,15 +226,15 @@ fn a_damaged_or_foreign_record_is_none() {
 
 #[test]
 fn state_within_reach_of_the_project_is_refused() {
-    for home in ["/work/p/.home", "/work/p", "/work"] {
+    for home in ["/code/p/.home", "/code/p", "/code"] {
         let world = project().with_env("TOOLCTL_HOME", home);
         let found = open(&world);
         match home {
-            "/work" => assert_eq!(found.unwrap().trust, TrustState::Untrusted),
+            "/code" => assert_eq!(found.unwrap().trust, TrustState::Untrusted),
             _ => assert_eq!(codes(&found.unwrap_err()), [Code::ConfigWorkspace], "{home}"),
         }
     }
-    let link = project().with_dir("/work/p/.home").with_link("/moved", "/work/p/.home");
+    let link = project().with_dir("/code/p/.home").with_link("/moved", "/code/p/.home");
     assert_eq!(codes(&open(&link.with_env("TOOLCTL_HOME", "/moved")).unwrap_err()), [Code::ConfigWorkspace]);
 }
 
@@ -248,19 +248,19 @@ fn unsafe_workspaces_are_refused() {
     assert!(open(&MemoryWorld::new("/home/user/code")).is_ok());
     let with = |text: &str| {
         project()
-            .with_file("/work/p/toolctl.yaml", text)
-            .with_dir("/work/p/src")
+            .with_file("/code/p/toolctl.yaml", text)
+            .with_dir("/code/p/src")
             .with_dir("/other")
-            .with_link("/work/p/out", "/other")
+            .with_link("/code/p/out", "/other")
             .with_dir("/home/user")
     };
     // Below the project: always. Elsewhere: only if it is trusted, by whatever way the path gets there.
     let inside = with("workspace: src");
-    assert_eq!(open(&inside).unwrap().workspace, PathBuf::from("/work/p/src"));
+    assert_eq!(open(&inside).unwrap().workspace, PathBuf::from("/code/p/src"));
     for text in ["workspace: /other", "workspace: ../../other", "workspace: out"] {
         let world = with(text);
         let found = open(&world).unwrap();
-        assert_eq!(found.workspace, PathBuf::from("/work/p"), "{text}");
+        assert_eq!(found.workspace, PathBuf::from("/code/p"), "{text}");
         assert_eq!(codes(&found.warnings), [Code::ConfigNeedsTrust], "{text}");
         trust(&world, false);
         assert_eq!(open(&world).unwrap().workspace, PathBuf::from("/other"), "{text}");
@@ -290,52 +290,52 @@ fn files_of_others_are_not_believed() {
     };
     assert_eq!(read(&project()), []);
     for path in ["toolctl.yaml", "tools.d/hello.yaml", "tools.d", "policies/main.yaml", "policies"] {
-        let path = Path::new("/work/p").join(path);
+        let path = Path::new("/code/p").join(path);
         let foreign = project().with_owner(&path, 1001, 1001);
         assert!(read(&foreign).contains(&Code::SourceUnsafeOwner), "{}", path.display());
         let writable = project().with_mode(&path, 0o777);
         assert!(read(&writable).contains(&Code::SourceUnsafeOwner), "{}", path.display());
     }
     // The folder above: whoever may write it can swap the project.
-    assert_eq!(read(&project().with_mode("/work", 0o777)), [Code::SourceUnsafeOwner]);
-    assert_eq!(read(&project().with_mode("/work", 0o1777)), []);
+    assert_eq!(read(&project().with_mode("/code", 0o777)), [Code::SourceUnsafeOwner]);
+    assert_eq!(read(&project().with_mode("/code", 0o1777)), []);
 }
 
 #[test]
 fn links_out_of_the_project_are_refused() {
-    let out = MemoryWorld::new("/work/p")
+    let out = MemoryWorld::new("/code/p")
         .with_file("/elsewhere/tools.d/hello.yaml", manifest("hello"))
         .with_file("/elsewhere/policies/main.yaml", "policy: main\n")
-        .with_file("/work/p/toolctl.yaml", "");
+        .with_file("/code/p/toolctl.yaml", "");
     let mut files = Files::new();
-    let tools = out.with_link("/work/p/tools.d", "/elsewhere/tools.d");
+    let tools = out.with_link("/code/p/tools.d", "/elsewhere/tools.d");
     let project = open(&tools).unwrap();
     let error = project.catalog().find(&tools, &mut files, "hello").unwrap_err();
     assert_eq!(codes(&error.into_diagnostics()), [Code::SourceUnsafeOwner]);
     assert!(project.prepare_trust(&tools, &[], false).is_err());
 
-    let policies = tools.with_link("/work/p/policies", "/elsewhere/policies");
+    let policies = tools.with_link("/code/p/policies", "/elsewhere/policies");
     let found = open(&policies).unwrap().policies(&policies, &mut files).unwrap_err();
     assert_eq!(codes(&found), [Code::SourceUnsafeOwner]);
 
     let inside = self::project()
-        .with_file("/work/p/shared/two.yaml", manifest("two"))
-        .with_link("/work/p/tools.d/two.yaml", "../shared/two.yaml");
+        .with_file("/code/p/shared/two.yaml", manifest("two"))
+        .with_link("/code/p/tools.d/two.yaml", "../shared/two.yaml");
     assert!(open(&inside).unwrap().catalog().find(&inside, &mut files, "two").is_ok());
     trust(&inside, false);
     assert!(state_for(&inside, "two").is_trusted());
-    let changed = inside.with_file("/work/p/shared/two.yaml", manifest("two") + "#");
+    let changed = inside.with_file("/code/p/shared/two.yaml", manifest("two") + "#");
     assert!(!state_for(&changed, "two").is_trusted());
 
-    let settings = MemoryWorld::new("/work/p")
+    let settings = MemoryWorld::new("/code/p")
         .with_file("/elsewhere/s.yaml", "")
-        .with_link("/work/p/toolctl.yaml", "/elsewhere/s.yaml");
+        .with_link("/code/p/toolctl.yaml", "/elsewhere/s.yaml");
     assert_eq!(codes(&open(&settings).unwrap_err()), [Code::SourceUnsafeOwner]);
 }
 
 #[test]
 fn a_lookup_opens_one_file_and_names_what_was_meant() {
-    let world = project().with_file("/work/p/tools.d/broken.yaml", "name: [");
+    let world = project().with_file("/code/p/tools.d/broken.yaml", "name: [");
     let project = open(&world).unwrap();
     let find = |name: &str| project.catalog().find(&world, &mut Files::new(), name);
     assert_eq!(find("hello").unwrap().layer, Layer::Project);
@@ -365,9 +365,9 @@ fn one_name_one_tool() {
     let other =
         project().with_file(format!("{user}/tools.d/hello.yaml"), manifest("hello") + "strict: true\n");
     assert_eq!(find(&other, "hello"), Err(vec![Code::ManifestDuplicateTool]));
-    let twice = project().with_file("/work/p/tools.d/hello.yml", manifest("hello"));
+    let twice = project().with_file("/code/p/tools.d/hello.yml", manifest("hello"));
     assert_eq!(find(&twice, "hello"), Err(vec![Code::ManifestDuplicateTool]));
-    let shadow = project().with_file("/work/p/tools.d/read_file.yaml", manifest("read_file"));
+    let shadow = project().with_file("/code/p/tools.d/read_file.yaml", manifest("read_file"));
     assert_eq!(find(&shadow, "read_file"), Err(vec![Code::ManifestDuplicateTool]));
     let folder = project().with_dir(format!("{user}/tools.d/hello.yaml"));
     assert!(find(&folder, "hello").is_err());
@@ -377,10 +377,10 @@ fn one_name_one_tool() {
 #[test]
 fn bundles_and_misnamed_manifests_are_not_passed_over() {
     let world = project()
-        .with_file("/work/p/tools.d/git.mcp.yaml", "command: [x]")
-        .with_file("/work/p/tools.d/two words.yaml", "x")
-        .with_file("/work/p/tools.d/README.md", "x")
-        .with_file("/work/p/tools.d/.#hello.yaml", "x");
+        .with_file("/code/p/tools.d/git.mcp.yaml", "command: [x]")
+        .with_file("/code/p/tools.d/two words.yaml", "x")
+        .with_file("/code/p/tools.d/README.md", "x")
+        .with_file("/code/p/tools.d/.#hello.yaml", "x");
     let project = open(&world).unwrap();
     let error = project.catalog().find(&world, &mut Files::new(), "git__log").unwrap_err();
     assert_eq!(codes(&error.into_diagnostics()), [Code::ManifestUnsupported]);
@@ -401,19 +401,19 @@ fn policies_of_every_layer_are_read_and_none_is_passed_over() {
         shown,
         [
             (Layer::User, true, "/home/user/.config/toolctl/policies/mine.json"),
-            (Layer::Project, false, "/work/p/policies/main.yaml"),
+            (Layer::Project, false, "/code/p/policies/main.yaml"),
         ]
     );
     assert!(found[0].digest.starts_with("sha256:"));
     for (path, text) in [("bad.yaml", "a: ["), ("sub/x.yaml", "policy: x"), ("UP.YAML", "policy: x")] {
-        let world = self::project().with_file(Path::new("/work/p/policies").join(path), text);
+        let world = self::project().with_file(Path::new("/code/p/policies").join(path), text);
         assert!(open(&world).unwrap().policies(&world, &mut Files::new()).is_err(), "{path}");
     }
 }
 
 #[test]
 fn two_settings_files_are_an_error() {
-    let world = project().with_file("/work/p/toolctl.json", "{}");
+    let world = project().with_file("/code/p/toolctl.json", "{}");
     let found = open(&world).unwrap_err();
     assert_eq!(codes(&found), [Code::ConfigBadSetting]);
     assert!(found[0].message.contains("toolctl.yaml") && found[0].message.contains("toolctl.json"));
@@ -421,29 +421,29 @@ fn two_settings_files_are_an_error() {
 
 #[test]
 fn the_nearest_project_counts_and_is_trusted_on_its_own() {
-    let world = project().with_file("/work/p/vendor/x/tools.d/evil.yaml", manifest("evil"));
+    let world = project().with_file("/code/p/vendor/x/tools.d/evil.yaml", manifest("evil"));
     trust(&world, true);
-    let nested = Project::open(&world, &mut Files::new(), Path::new("/work/p/vendor/x")).unwrap();
-    assert_eq!(nested.root, Some(PathBuf::from("/work/p/vendor/x")));
+    let nested = Project::open(&world, &mut Files::new(), Path::new("/code/p/vendor/x")).unwrap();
+    assert_eq!(nested.root, Some(PathBuf::from("/code/p/vendor/x")));
     assert_eq!(nested.trust, TrustState::Untrusted);
     // Once its author is believed there, nothing that works out here may write its control files.
-    let nested_tools = PathBuf::from("/work/p/vendor/x/tools.d");
+    let nested_tools = PathBuf::from("/code/p/vendor/x/tools.d");
     let protected = |world: &MemoryWorld| open(world).unwrap().control_set(world, None).unwrap();
     assert!(!protected(&world).read_only.contains(&nested_tools));
     let record = nested.prepare_trust(&world, &[], true).unwrap();
     nested.trust(&world, &record).unwrap();
     let control = protected(&world);
     assert!(control.read_only.contains(&nested_tools), "{control:#?}");
-    assert!(control.absent.contains(&PathBuf::from("/work/p/vendor/x/policies")));
+    assert!(control.absent.contains(&PathBuf::from("/code/p/vendor/x/policies")));
     assert!(open(&world).unwrap().catalog().find(&world, &mut Files::new(), "evil").is_err());
 }
 
 #[test]
 fn control_files_are_known() {
-    let world = project().with_file("/work/p/.git/config", "").with_dir("/work/p/.git/hooks");
+    let world = project().with_file("/code/p/.git/config", "").with_dir("/code/p/.git/hooks");
     let project = open(&world).unwrap();
     let control = project.control_set(&world, None).unwrap();
-    let paths = |list: &[&str]| list.iter().map(|p| Path::new("/work/p").join(p)).collect::<Vec<_>>();
+    let paths = |list: &[&str]| list.iter().map(|p| Path::new("/code/p").join(p)).collect::<Vec<_>>();
     assert_eq!(control.read_only, paths(&["policies", "toolctl.yaml", "tools.d"]));
     assert_eq!(
         control.absent,
@@ -459,10 +459,10 @@ fn control_files_are_known() {
     assert_eq!(control.exec_later, paths(&[".git/config", ".git/hooks"]));
     assert_eq!(control.hidden, project.homes.hidden());
     let protected = control.protected();
-    assert!(protected.contains(&PathBuf::from("/work/p/toolctl.yml")));
+    assert!(protected.contains(&PathBuf::from("/code/p/toolctl.yml")));
     assert!(!protected.iter().any(|path| path.ends_with(".envrc") || path.ends_with(".git/config")));
 
-    let linked = self::project().with_file("/work/p/.git", "gitdir: /elsewhere");
+    let linked = self::project().with_file("/code/p/.git", "gitdir: /elsewhere");
     let control = open(&linked).unwrap().control_set(&linked, None).unwrap();
     assert_eq!(control.exec_later, paths(&[".git"]));
 
@@ -472,9 +472,9 @@ fn control_files_are_known() {
     assert!(!control.protected().iter().any(|path| path.ends_with("HEAD") || path.ends_with(".git")));
 
     let modules = self::project()
-        .with_file("/work/p/.git/modules/a/lib/HEAD", "")
-        .with_file("/work/p/.git/modules/a/lib/config", "")
-        .with_dir("/work/p/.git/worktrees/x");
+        .with_file("/code/p/.git/modules/a/lib/HEAD", "")
+        .with_file("/code/p/.git/modules/a/lib/config", "")
+        .with_dir("/code/p/.git/worktrees/x");
     let control = open(&modules).unwrap().control_set(&modules, None).unwrap();
     assert_eq!(control.exec_later, paths(&[".git/worktrees", ".git/modules/a/lib/config"]));
     assert!(paths(&[".git/modules/a/lib/hooks"]).iter().all(|path| control.absent.contains(path)));
