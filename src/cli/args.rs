@@ -55,6 +55,20 @@ impl Default for Global {
     }
 }
 
+/// Whether the command is `run`, told from the words alone: the first that is neither an option nor an option's value.
+/// A guess that costs nothing but time where clap reads the line differently.
+pub(crate) fn looks_like_run(mut words: impl Iterator<Item = OsString>) -> bool {
+    while let Some(word) = words.next() {
+        let word = word.to_string_lossy();
+        if ["-C", "--format", "--color"].contains(&word.as_ref()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return word == "run";
+        }
+    }
+    false
+}
+
 /// The JSON format that a command line asks for which as a whole is not understood; `None`: it asks for none.
 pub(crate) fn wanted_format(words: impl Iterator<Item = OsString>) -> Option<OutputFormat> {
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
@@ -270,6 +284,23 @@ mod tests {
         assert_eq!(wanted("plan --format ndjson"), Some(OutputFormat::Ndjson));
         for line in ["run", "--format", "--format human", "--format=xml", "run x -- --format json"] {
             assert_eq!(wanted(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_command_is_told_from_the_words() {
+        for (line, run) in [
+            ("run read_file", true),
+            ("-C run run x", true),
+            ("--format json -q run x", true),
+            ("-C run plan x", false),
+            ("plan run", false),
+            ("explain run", false),
+            ("--version", false),
+            ("", false),
+        ] {
+            let words = line.split_whitespace().map(std::ffi::OsString::from);
+            assert_eq!(super::looks_like_run(words), run, "{line}");
         }
     }
 

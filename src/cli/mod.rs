@@ -16,6 +16,7 @@ mod verdict;
 pub use exit::Exit;
 
 use crate::diag::{Code, Diagnostic};
+use crate::sandbox::Early;
 use crate::term;
 use crate::text::escape;
 use crate::world::{HostWorld, MemoWorld};
@@ -49,13 +50,15 @@ pub fn main() -> ExitCode {
             return finish(End::Own(outcome.unwrap_or_else(|failure| fail(&mut session, &failure))));
         }
     }
+    // Making the sandbox's empty namespaces takes about as long as deciding, so both are done at once.
+    let early = if args::looks_like_run(std::env::args_os().skip(1)) { Early::start() } else { None };
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return unread(&error),
     };
     let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);
-    finish(dispatch(&mut session, &cli.command))
+    finish(dispatch(&mut session, &cli.command, early))
 }
 
 /// Help and version are answers, everything else is a usage error; clap knows which stream is whose. Who asked for JSON
@@ -86,9 +89,9 @@ fn failure_document(session: &Session<'_>, failure: &Failure) -> serde_json::Val
     })
 }
 
-fn dispatch(session: &mut Session<'_>, command: &Command) -> End {
+fn dispatch(session: &mut Session<'_>, command: &Command, early: Option<Early>) -> End {
     let outcome: Result<Exit, Failure> = match command {
-        Command::Run(args) => match commands::run::run(session, args) {
+        Command::Run(args) => match commands::run::run(session, args, early) {
             Ok(end) => return end,
             Err(failure) => Err(failure),
         },

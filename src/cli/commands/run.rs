@@ -34,12 +34,12 @@ pub(crate) enum End {
     Signal(i32),
 }
 
-/// Runs the command.
-pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
+/// Runs the command. `early` is a helper that was started before the command line was read.
+pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs, early: Option<Early>) -> Result<End, Failure> {
     // Every result has an id by which its caller knows it, also one that fails before the call is read.
     let mut args = args.clone();
     let id = args.call.context.call_id.get_or_insert_with(|| new_id(session.world.now())).clone();
-    match attempt(session, &args) {
+    match attempt(session, &args, early) {
         Ok(end) => Ok(end),
         Err(failure) => {
             if session.ui.format() != Format::Human {
@@ -54,9 +54,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Fail
     }
 }
 
-fn attempt(session: &mut Session<'_>, args: &RunArgs) -> Result<End, Failure> {
-    // Making the sandbox's empty namespaces takes about as long as deciding, so both are done at once.
-    let mut early = Early::start();
+fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) -> Result<End, Failure> {
     let mut case = weigh(session, args, None)?;
     let mut approval = None;
     if case.decided.decision().action == Action::Ask {
