@@ -13,7 +13,7 @@ use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, su
 use super::workspace;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::manifest::{Exec, Tool, builtin_effects};
-use crate::model::{EffectSet, Layer};
+use crate::model::{AllowFs, EffectSet, Layer, SandboxConfig, SandboxSetting};
 use crate::source::Files;
 use crate::world::World;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,8 @@ impl Project {
         if let Some(tool) = tool {
             programs.extend(self.named_programs(world, tool));
         }
-        if self.trust == (TrustState::Trusted { author: true }) && tool.is_some_and(|tool| !only_reads(tool))
+        if self.trust == (TrustState::Trusted { author: true })
+            && tool.is_some_and(|tool| self.may_write(tool))
         {
             // The record knows the programs of the day it was made; an author's manifests may name others since.
             let (tools, _) = self.catalog().all(world, &mut Files::new());
@@ -134,6 +135,22 @@ impl Project {
             programs.extend(others.into_iter().filter(|path| path.starts_with(&self.workspace)));
         }
         Ok(control_set(world, self, &programs))
+    }
+
+    /// Whether any sandbox of the tool could show something writable, whatever effect is decided. For one that shows
+    /// nothing writable there is nothing to protect, and a lookup of it opens one manifest.
+    fn may_write(&self, tool: &Tool) -> bool {
+        let writable = |config: &SandboxConfig| match &config.allow_fs {
+            None | Some(AllowFs::No) => false,
+            Some(AllowFs::All) => true,
+            Some(AllowFs::Paths { read_write, .. }) => !read_write.is_empty(),
+        };
+        !only_reads(tool)
+            && match tool.sandbox.as_ref().or(self.settings.sandbox.as_ref()) {
+                None | Some(SandboxSetting::Defaults) => false,
+                Some(SandboxSetting::Off) => true,
+                Some(SandboxSetting::Config(config)) => config.enabled == Some(false) || writable(config),
+            }
     }
 
     /// The programs that a tool names below the project or the workspace.

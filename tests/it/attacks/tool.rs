@@ -253,7 +253,7 @@ fn programs_of_young_manifests_are_protected() {
 /// Attempts in one script each. What the script prints as `LEAK …` or leaves as `leak` was not stopped.
 const ATTEMPTS: &[(&str, &str)] = &[
     ("passwords", "cat /etc/shadow && echo LEAK"),
-    ("accounts", "grep -v '^root:' /etc/passwd | grep -v toolctl-test && echo LEAK"),
+    ("accounts", "grep -v '^root:' /etc/passwd | grep -v \"^$(id -un):\" && echo LEAK"),
     ("the state", "ls HOME/state && echo LEAK"),
     ("the outer settings", "cat HOME/config/toolctl.yaml && echo LEAK"),
     ("another project", "cat OUTSIDE/other/file && echo LEAK"),
