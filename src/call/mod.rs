@@ -10,7 +10,7 @@ mod validated;
 pub use crate::canon::{canonical_json, sha256};
 pub use error::CallError;
 pub use flags::args_from_flags;
-pub use parse::parse_args;
+pub use parse::{parse_args, parse_arguments_string};
 pub use request::Call;
 pub use validate::{CallEnv, validate};
 pub use validated::ValidatedCall;
