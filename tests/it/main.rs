@@ -21,3 +21,4 @@ mod plan_is_run;
 mod prompt;
 mod sandbox;
 mod schemas;
+mod validate;

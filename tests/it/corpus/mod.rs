@@ -9,6 +9,7 @@ mod calls;
 mod drafts;
 mod exceptions;
 mod kit;
+mod program;
 mod raw;
 mod sample;
 mod tools;
