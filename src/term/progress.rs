@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Work that is done before this time shows no progress.
 const PATIENCE: Duration = Duration::from_millis(600);
 /// Time between two looks at the clock's answer, in steps of work.
-const STRIDE: u64 = 64;
+const STRIDE: u64 = 4;
 
 /// A progress line on standard error. Whatever else is written meanwhile goes through [`Self::aside`].
 #[derive(Debug)]
