@@ -136,7 +136,7 @@ pub(crate) enum Command {
     /// Show what `run` would do; execute and change nothing.
     Plan(PlanArgs),
     /// Check a call's arguments against the tool's schema.
-    Validate(CallArgs),
+    Validate(ValidateArgs),
     /// Check manifests, policies and settings.
     Check(CheckArgs),
     /// List and show tools.
@@ -217,6 +217,26 @@ pub(crate) struct PlanArgs {
     /// Also try whether this machine can enforce the sandbox; starts a throw-away process, not the tool.
     #[arg(long)]
     pub(crate) preflight: bool,
+}
+
+/// `validate`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ValidateArgs {
+    /// The tool's name.
+    #[arg(required_unless_present = "calls")]
+    pub(crate) tool: Option<String>,
+    /// Check many calls: a file with one a line, {"toolCallId": …, "toolName": …, "args": {…}}, or - for stdin.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["tool", "args", "arg", "call_id"])]
+    pub(crate) calls: Option<String>,
+    /// All arguments as one JSON object: the text itself, @FILE, or - for stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arg")]
+    pub(crate) args: Option<String>,
+    /// One argument: k=text, k:=JSON or k=@FILE. Repeatable.
+    #[arg(short = 'a', value_name = "K=V")]
+    pub(crate) arg: Vec<String>,
+    /// Who calls.
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
 }
 
 /// `check`.

@@ -10,3 +10,4 @@ pub(super) mod run;
 pub(super) mod tools;
 pub(super) mod trust;
 pub(super) mod validate;
+mod validate_calls;
