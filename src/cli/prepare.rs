@@ -16,7 +16,7 @@ use crate::policy::{
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
 use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
-use crate::source::{Decoder, Files, JsonLimits};
+use crate::source::{Decoder, Files, JsonLimits, Read};
 use crate::text::escape;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -60,6 +60,20 @@ pub(crate) struct Ready {
 
 /// Finds the tool and reads what decides about it.
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
+    // What `@FILE` may read is decided as a call of `read_file`.
+    prepare_with(session, args, Some(&[&args.tool, "read_file"]))
+}
+
+/// The same, and keeps the rules that cannot select the tool too: for what shows more than the decision.
+pub(crate) fn prepare_whole(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
+    prepare_with(session, args, None)
+}
+
+fn prepare_with(
+    session: &mut Session<'_>,
+    args: &CallArgs,
+    called: Option<&[&str]>,
+) -> Result<Prepared, Failure> {
     let project = session.project_for(Some(&args.tool))?;
     let tool = find_tool(session, &project, &args.tool)?;
     if let (Layer::Project, Some(dir)) = (tool.layer, &tool.tool.dir) {
@@ -81,7 +95,7 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
     if !refused.is_empty() {
         return Err(Failure::Config(refused));
     }
-    let policies = load_policies(session, &project)?;
+    let policies = load_policies(session, &project, called)?;
     let ctx = context(&args.context, project.settings.agent_name.as_deref());
     let control =
         project.control_set(session.world, Some(&tool.tool)).map_err(|fault| Failure::Config(vec![fault]))?;
@@ -147,15 +161,28 @@ pub(crate) fn find_tool(
     Ok(tool)
 }
 
-/// Reads every policy of every layer.
-pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
+/// Reads every policy of every layer. With `called`, what can only matter for other tools is looked at and not kept.
+pub(crate) fn load_policies(
+    session: &mut Session<'_>,
+    project: &Project,
+    called: Option<&[&str]>,
+) -> Result<PolicySet, Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
     let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
     as_trusted(session, project, &read)?;
     let mut decoder = Decoder::new();
     let mut sources = Vec::new();
     for node in nodes {
-        if let Some(file) = policy::decode(&mut decoder, &node.node) {
+        let file = match (&node.read, called) {
+            (Read::Node(node), _) => policy::decode(&mut decoder, node),
+            (Read::Outline(outline), None) => {
+                policy::decode(&mut decoder, &outline.root(&session.files).node())
+            }
+            (Read::Outline(outline), Some(tools)) => {
+                policy::decode_for(&mut decoder, outline.root(&session.files), tools)
+            }
+        };
+        if let Some(file) = file {
             sources.push(PolicySource {
                 file,
                 layer: node.layer,

@@ -37,7 +37,7 @@ pub use classify::{Classified, EffectOrigin, EffectSource, classify};
 pub use condition::{AtomTrace, Condition};
 pub use decide::{RuleTrace, UnitTrace, decide};
 pub use decision::{Decided, Decision, Floor, Matched, RuleRef};
-pub use decode::decode;
+pub use decode::{decode, decode_for};
 pub use examples::check_examples;
 pub use explain::{Explanation, NearMiss, PathNote, explain};
 pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts};
