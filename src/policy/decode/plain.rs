@@ -31,7 +31,7 @@ pub(super) fn is_rule_of_others(rule: Part<'_>, grants: bool, tools: &[&str]) ->
             }
             Some("when") => {
                 seen.when = value.has_entries();
-                !seen.when || is_condition(value, true)
+                is_condition(value, true)
             }
             Some("unless") => value.has_entries() && is_condition(value, true),
             Some("effect") => is_effects(value),

@@ -5,6 +5,7 @@ mod decoding;
 mod docs;
 mod engine;
 mod layers;
+mod lazy;
 mod matching;
 mod properties;
 mod semantics;
