@@ -35,7 +35,7 @@ pub use builtin::text as builtin_text;
 pub use check::{check_approval, check_file, check_for_tool};
 pub use classify::{Classified, EffectOrigin, EffectSource, classify};
 pub use condition::{AtomTrace, Condition};
-pub use decide::{RuleTrace, UnitTrace, decide};
+pub use decide::{RuleTrace, UnitTrace, decide, decide_for_plan};
 pub use decision::{Decided, Decision, Floor, Matched, RuleRef};
 pub use decode::{decode, decode_for};
 pub use examples::check_examples;

@@ -11,14 +11,14 @@ use crate::cli::verdict::{
 };
 use crate::diag::Diagnostic;
 use crate::gate::{approval_digest, sandbox_line};
-use crate::model::{Context, Effect, RunMode};
-use crate::policy::{self, Action, Decided, EffectOrigin};
+use crate::model::Effect;
+use crate::policy::{Action, Decided, EffectOrigin, decide_for_plan};
 use crate::result::DecisionInfo;
 use crate::sandbox::{PlanReport, SandboxError, probe};
 use crate::term::{Format, Text, quote_argv};
 use crate::text::escape;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// `toolctl.plan/v1`.
 #[derive(Debug, Serialize)]
@@ -49,11 +49,11 @@ struct PlanDocument {
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
     let prepared = prepare(session, &args.call)?;
-    let raw = prepared.read_args(session, &args.call)?;
-    let in_plan_mode = plan_mode(session, &prepared, args, raw.clone())?;
-    let ready = prepared.ready_with(session, &args.call, raw)?;
+    let ready = prepared.ready(session, &args.call)?;
     let (call, command, _stdin) = ready.split();
-    let decided = prepared.decide(session, call);
+    let (decided, in_plan_mode) =
+        decide_for_plan(prepared.facts(session, call), &prepared.policies, &prepared.ctx);
+    let in_plan_mode = decision_info(&session.files, &in_plan_mode);
     let mut exit = decision_exit(decided.decision());
     let plan = if decided.decision().action == Action::Deny {
         None
@@ -95,21 +95,6 @@ struct Shown<'a> {
     fault: Option<SandboxError>,
     exit: Exit,
     asked: bool,
-}
-
-/// The decision that the same call would get in plan mode.
-fn plan_mode(
-    session: &Session<'_>,
-    prepared: &Prepared,
-    args: &PlanArgs,
-    raw: Map<String, Value>,
-) -> Result<DecisionInfo, Failure> {
-    // Validated anew: a validated call goes through one decision, and this is another.
-    let ready = prepared.ready_with(session, &args.call, raw)?;
-    let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
-    let facts = policy::facts(ready.call, std::sync::Arc::clone(&prepared.facts), &prepared.env(session));
-    let decided = policy::decide(policy::classify(facts, &prepared.policies, &ctx), &prepared.policies, &ctx);
-    Ok(decision_info(&session.files, decided.decision()))
 }
 
 /// Whether this machine can hold the sandbox, tried for real in a throw-away process. `None` is yes.

@@ -161,6 +161,20 @@ proptest! {
     }
 
     #[test]
+    fn a_plan_decides_as_each_mode_alone(
+        rules in prop::collection::vec(rule(ALL), 0..5),
+        default in defaults(),
+        args in args(),
+    ) {
+        let mut lab = lab();
+        let (set, _) = PolicySet::new(vec![file("h", "host", default, &rules)]);
+        let (decision, plan) = lab.plan(&set, &args);
+        prop_assert_eq!(decision, lab.decide(&set, &args));
+        lab.ctx.mode = crate::model::RunMode::Plan;
+        prop_assert_eq!(plan, lab.decide(&set, &args));
+    }
+
+    #[test]
     fn an_untrusted_project_never_loosens(
         rules in prop::collection::vec(rule(ALL), 0..5),
         default in defaults(),
