@@ -19,6 +19,12 @@ pub enum CallError {
         /// What is wrong with it; safe to print.
         message: String,
     },
+    /// The line of a file with calls is no call.
+    #[error("{message}")]
+    BadShape {
+        /// What it is instead, and what to write; safe to print.
+        message: String,
+    },
     /// The arguments do not satisfy the schema. Never empty.
     #[error("the arguments do not satisfy the schema: {}", joined(.0))]
     Invalid(Vec<Issue>),
@@ -40,6 +46,7 @@ impl CallError {
         match self {
             Self::Json(error) => error.call_code(),
             Self::BadFlag { .. } => Code::CallBadFlag,
+            Self::BadShape { .. } => Code::CallBadShape,
             Self::Invalid(_) => Code::CallSchema,
             Self::BadPath(_) => Code::CallBadPath,
             Self::Canonical(CanonicalJsonError::NumberRange { .. }) => Code::CallNumberRange,
@@ -58,6 +65,7 @@ impl CallError {
             Self::Canonical(CanonicalJsonError::TooDeep) => one("", "depth"),
             Self::Json(_) => one("", "json"),
             Self::BadFlag { .. } => one("", "flag"),
+            Self::BadShape { .. } => one("", "shape"),
         }
     }
 }

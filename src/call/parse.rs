@@ -12,9 +12,18 @@ pub fn parse_args(bytes: &[u8], limits: JsonLimits) -> Result<Map<String, Value>
     Ok(parse_arguments(bytes, limits)?)
 }
 
+/// Reads arguments as providers send them: the text of a JSON object inside a string. The empty string means `{}`, since
+/// that is what comes for a tool without arguments; all else is read as by [`parse_args`], and nothing is repaired.
+///
+/// # Errors
+/// As [`parse_args`].
+pub fn parse_arguments_string(text: &str, limits: JsonLimits) -> Result<Map<String, Value>, CallError> {
+    if text.is_empty() { Ok(Map::new()) } else { parse_args(text.as_bytes(), limits) }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse_args;
+    use super::{parse_args, parse_arguments_string};
     use crate::diag::Code;
     use crate::source::JsonLimits;
 
@@ -34,6 +43,16 @@ mod tests {
             let error = parse_args(text.as_bytes(), JsonLimits::ARGUMENTS).unwrap_err();
             assert_eq!(error.code(), code, "{text}: {error}");
             assert!(!error.issues().is_empty());
+        }
+    }
+
+    #[test]
+    fn an_empty_string_of_a_provider_is_no_arguments() {
+        let read = |text| parse_arguments_string(text, JsonLimits::ARGUMENTS);
+        assert!(read("").unwrap().is_empty());
+        assert_eq!(read(r#"{"a":1}"#).unwrap().len(), 1);
+        for text in [" ", "null", r#""{}""#, "```json\n{}\n```", r#"{"a":"#] {
+            assert_eq!(read(text).unwrap_err().code(), Code::CallNotJson, "{text}");
         }
     }
 

@@ -169,7 +169,7 @@ pub(crate) enum Command {
     /// Show what `run` would do; execute and change nothing.
     Plan(PlanArgs),
     /// Check a call's arguments against the tool's schema.
-    Validate(CallArgs),
+    Validate(CallsArgs),
     /// Check manifests, policies and settings.
     Check(CheckArgs),
     /// List and show tools.
@@ -202,6 +202,39 @@ pub(crate) struct CallArgs {
     /// Who calls.
     #[command(flatten)]
     pub(crate) context: ContextArgs,
+}
+
+/// One call, or a file of them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CallsArgs {
+    /// The tool's name.
+    #[arg(required_unless_present = "calls")]
+    pub(crate) tool: Option<String>,
+    /// Many calls: a file with one a line, {"toolCallId": …, "toolName": …, "args": {…}}, or - for stdin.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["tool", "args", "arg", "call_id"])]
+    pub(crate) calls: Option<String>,
+    /// All arguments as one JSON object: the text itself, @FILE, or - for stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arg")]
+    pub(crate) args: Option<String>,
+    /// One argument: k=text, k:=JSON or k=@FILE. Repeatable.
+    #[arg(short = 'a', value_name = "K=V")]
+    pub(crate) arg: Vec<String>,
+    /// Who calls.
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+}
+
+impl CallsArgs {
+    /// The one call, where no file is named.
+    pub(crate) fn one(&self) -> CallArgs {
+        CallArgs {
+            // Without `--calls` the command line does not parse without a tool.
+            tool: self.tool.clone().unwrap_or_default(),
+            args: self.args.clone(),
+            arg: self.arg.clone(),
+            context: self.context.clone(),
+        }
+    }
 }
 
 /// The caller's claims about a call.
@@ -244,11 +277,11 @@ pub(crate) struct RunArgs {
 /// `plan`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlanArgs {
-    /// The call.
+    /// The call or the calls.
     #[command(flatten)]
-    pub(crate) call: CallArgs,
+    pub(crate) calls: CallsArgs,
     /// Also try whether this machine can enforce the sandbox; starts a throw-away process, not the tool.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "calls")]
     pub(crate) preflight: bool,
 }
 
@@ -348,6 +381,8 @@ mod tests {
             "plan --preflight -q read_file -Cdir --color never",
             "-C run plan run",
             "validate read_file -a n:=1",
+            "validate --calls f",
+            "plan --calls - --format ndjson --mode plan",
             "run -- -x",
         ];
         let slow = [
@@ -361,6 +396,9 @@ mod tests {
             "run x --format xml",
             "plan x --exit-status tool",
             "plan x y",
+            "plan",
+            "plan x --calls f",
+            "plan --calls f --preflight",
             "-q -- run x",
             "check",
             "trust --author",

@@ -78,6 +78,39 @@ impl Exit {
         Self::Interrupted,
     ];
 
+    /// Of two items of a batch, the exit code that the batch ends with: the first of 130, 70, 74, 30, 4, 3, 5, the
+    /// decisions, the tools' ends. 0 only if both succeeded.
+    #[must_use]
+    pub const fn or_worse(self, other: Self) -> Self {
+        if other.weight() > self.weight() { other } else { self }
+    }
+
+    /// How much a code weighs in a batch. Those that no single item has weigh least.
+    const fn weight(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Findings | Self::Usage | Self::NothingToDo => 1,
+            Self::BadResult => 2,
+            Self::ToolLimit => 3,
+            Self::ToolTimeout => 4,
+            Self::ToolSignal => 5,
+            Self::ToolFailed => 6,
+            Self::ApprovalTimeoutThrown => 7,
+            Self::Stale => 8,
+            Self::ApprovalTimeout => 9,
+            Self::Refused => 10,
+            Self::ApprovalUnavailable => 11,
+            Self::Denied => 12,
+            Self::UnknownTool => 13,
+            Self::Arguments => 14,
+            Self::Config => 15,
+            Self::SandboxUnavailable => 16,
+            Self::Output => 17,
+            Self::Internal => 18,
+            Self::Interrupted => 19,
+        }
+    }
+
     /// The number that the shell sees.
     pub const fn code(self) -> u8 {
         match self {
@@ -116,7 +149,21 @@ impl From<Exit> for ExitCode {
 #[cfg(test)]
 mod tests {
     use super::Exit;
+    use std::cmp::Ordering;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_batch_ends_with_the_gravest_code() {
+        let order = [130, 70, 74, 30, 4, 3, 5, 10, 11, 12, 13, 14, 16, 20, 21, 22, 23, 24];
+        let mut sorted: Vec<Exit> =
+            Exit::ALL.into_iter().filter(|exit| order.contains(&exit.code())).collect();
+        sorted.sort_by(|a, b| if a.or_worse(*b) == *a { Ordering::Less } else { Ordering::Greater });
+        assert_eq!(sorted.iter().map(|exit| exit.code()).collect::<Vec<_>>(), order);
+        for exit in Exit::ALL {
+            assert_eq!(Exit::Ok.or_worse(exit), exit);
+            assert_eq!(exit.or_worse(Exit::Ok), exit);
+        }
+    }
 
     #[test]
     fn codes_are_distinct_and_documented() {

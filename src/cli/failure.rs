@@ -198,7 +198,10 @@ fn call_diagnostic(error: &CallError) -> Diagnostic {
     let message = match error {
         CallError::Invalid(_) => "the arguments do not satisfy the tool's schema".to_owned(),
         CallError::BadPath(_) => "an argument that names a place has no canonical form".to_owned(),
-        CallError::Json(_) | CallError::BadFlag { .. } | CallError::Canonical(_) => error.to_string(),
+        CallError::Json(_)
+        | CallError::BadFlag { .. }
+        | CallError::BadShape { .. }
+        | CallError::Canonical(_) => error.to_string(),
     };
     let mut diagnostic = Diagnostic::error(error.code(), message);
     if matches!(error, CallError::Invalid(_) | CallError::BadPath(_)) {

@@ -6,11 +6,14 @@ mod confine;
 mod document;
 mod exit;
 mod failure;
+mod filling;
 mod interrupt;
+mod lines;
 mod masks;
 mod prepare;
 mod session;
 mod stdin;
+mod validator;
 mod verdict;
 
 pub use exit::Exit;

@@ -3,12 +3,11 @@
 
 use super::args::CallArgs;
 use super::failure::{ArgumentFault, Failure};
+use super::filling::Filling;
 use super::session::{Session, context};
 use crate::call::{Call, CallEnv, ValidatedCall, args_from_flags, parse_args, validate};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::{
-    Exec, FillEnv, StdinSource, Template, Tool, builtin_effects, fill, fill_command, unsupported,
-};
+use crate::manifest::{Exec, FillEnv, Template, Tool, builtin_effects, unsupported};
 use crate::model::{AllowFs, Context, Layer, SandboxConfig};
 use crate::policy::{
     self, Action, Classified, Decided, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts,
@@ -265,10 +264,11 @@ impl Prepared {
         }
     }
 
-    fn fill_env(&self) -> FillEnv<'_> {
-        FillEnv {
-            workspace: self.project.workspace.as_path(),
-            tool_dir: self.tool.tool.dir.as_deref(),
+    fn filling(&self) -> Filling<'_> {
+        Filling {
+            project: &self.project,
+            tool: &self.tool,
+            sandbox: self.facts.sandbox.as_ref(),
             ctx: &self.ctx,
         }
     }
@@ -296,68 +296,7 @@ impl Prepared {
 
     /// The same for a call that was read from elsewhere.
     pub(crate) fn ready_call(&self, session: &Session<'_>, call: Call) -> Result<Ready, Failure> {
-        let workspace = self.project.workspace.as_path();
-        let mounted = self.workspace_is_mounted();
-        let env = CallEnv { world: session.world, base: workspace, workspace, cwd_is_workspace: mounted };
-        let call = validate(call, &self.tool.schema, &env)
-            .map_err(|error| Failure::Arguments(ArgumentFault::Call(error)))?;
-        self.filled(call, mounted).map_err(|diagnostic| Failure::Arguments(ArgumentFault::Fill(diagnostic)))
-    }
-
-    fn filled(&self, call: ValidatedCall, mounted: bool) -> Result<Ready, Diagnostic> {
-        let tool = &self.tool.tool;
-        let env = self.fill_env();
-        let fault = |error: crate::manifest::FillError| error.to_diagnostic();
-        let argv = match &tool.exec {
-            Exec::Builtin(name) => ["toolctl", "__builtin", name].iter().map(OsString::from).collect(),
-            Exec::Command(_) => fill_command(tool, call.args(), &env).map_err(fault)?,
-        };
-        let stdin = match &tool.stdin {
-            StdinSource::Args => Stdin::Bytes(call.canonical().as_bytes().to_vec()),
-            StdinSource::None => Stdin::Null,
-            StdinSource::Arg(name) => match call.args().get(name) {
-                None | Some(Value::Null) => Stdin::Null,
-                Some(Value::String(text)) => Stdin::Bytes(text.as_bytes().to_vec()),
-                Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
-                    return Err(Diagnostic::error(
-                        Code::ManifestBadTemplate,
-                        format!("`stdin` takes the argument `{}`, which is not a string", escape(name)),
-                    ));
-                }
-            },
-        };
-        let cwd = match &tool.cwd {
-            Some(template) => {
-                let text = fill(template, call.args(), &env).map_err(fault)?;
-                Some(self.project.workspace.as_path().join(PathBuf::from(text)))
-            }
-            None => mounted.then(|| self.project.workspace.as_path().to_path_buf()),
-        };
-        let sandbox = match &self.facts.sandbox {
-            None => None,
-            Some(config) => Some(fill_config(config, call.args(), &env)?),
-        };
-        Ok(Ready { call, argv, stdin, cwd, sandbox })
-    }
-
-    /// Whether the tool finds the workspace at its own path, as far as the manifest says. A path argument inside the
-    /// workspace is then given relative to it.
-    fn workspace_is_mounted(&self) -> bool {
-        if self.tool.tool.cwd.as_ref().is_some_and(|cwd| !is_workspace(cwd)) {
-            return false;
-        }
-        let workspace = self.project.workspace.as_path();
-        match self.facts.sandbox.as_ref().map(|config| &config.allow_fs) {
-            None | Some(Some(AllowFs::All)) => true,
-            Some(None | Some(AllowFs::No)) => false,
-            Some(Some(AllowFs::Paths { read_only, read_write })) => {
-                let env = self.fill_env();
-                read_only.iter().chain(read_write).any(|entry| {
-                    fill_entry(entry, &Map::new(), &env)
-                        .is_ok_and(|paths| paths.iter().any(|path| workspace.starts_with(path)))
-                })
-            }
-        }
+        self.filling().ready(session.world, call).map_err(Failure::Arguments)
     }
 
     /// Reads the arguments from the flags, a file or stdin, which is then used up.
@@ -435,13 +374,7 @@ impl Prepared {
 
     /// The canonical arguments, secrets left out: for every output that shows a call.
     pub(crate) fn shown_args(&self, call: &ValidatedCall) -> Value {
-        let mut args = Value::Object(call.args().clone());
-        for pointer in self.tool.schema.secrets(&args) {
-            if let Some(value) = args.pointer_mut(&pointer) {
-                *value = Value::String("(secret)".to_owned());
-            }
-        }
-        args
+        super::filling::shown_args(&self.tool, call)
     }
 
     /// How arguments were written before they took their canonical form; secrets are left out.
@@ -507,10 +440,6 @@ fn texts(value: &Value) -> Vec<String> {
 /// Whether the command works in a project that its user has not trusted.
 pub(crate) fn is_untrusted(project: &Project) -> bool {
     project.root.is_some() && !project.trust.is_trusted()
-}
-
-fn is_workspace(template: &Template) -> bool {
-    template.parts.as_slice() == [crate::manifest::TemplatePart::Workspace]
 }
 
 /// A configuration whose `allowFS` entries are absolute paths.

@@ -113,6 +113,8 @@ codes! {
     CallTooLarge = "call/too-large",
     /// The arguments do not satisfy the tool's schema.
     CallSchema = "call/schema",
+    /// A line of a file with calls is no call.
+    CallBadShape = "call/bad-shape",
     /// An `-a` flag cannot be turned into an argument.
     CallBadFlag = "call/bad-flag",
     /// An argument declared as a path or URI has no canonical form.

@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use super::lint::{Lint, MAX_FAULTS, OWN_FORMATS, Says};
+use super::options::SchemaOptions;
 use super::reference::Names;
 use super::{graph, show};
 use crate::diag::Code;
@@ -73,10 +74,21 @@ impl Schema {
     /// # Errors
     /// All faults of the schema: of its meta-schema, references, loops, patterns and defaults.
     pub fn compile_any(schema: &Value) -> Result<(Self, Vec<SchemaWarning>), Vec<SchemaFault>> {
-        let dialect = Dialect::of(schema).map_err(|message| vec![fault("/$schema", message)])?;
+        Self::compile_with(schema, SchemaOptions::default())
+    }
+
+    /// As [`Self::compile_any`], with other settings than those of tools.
+    ///
+    /// # Errors
+    /// As there; a default that breaks its schema is a warning if the options say so.
+    pub fn compile_with(
+        schema: &Value,
+        how: SchemaOptions,
+    ) -> Result<(Self, Vec<SchemaWarning>), Vec<SchemaFault>> {
+        let dialect = Dialect::of(schema, how.dialect).map_err(|message| vec![fault("/$schema", message)])?;
         let root = schema.clone();
         let names = Names::of(&root);
-        let options = options(dialect);
+        let options = options(dialect).should_validate_formats(how.assert_formats);
         let known =
             |name: &str| OWN_FORMATS.contains(&name) || options.is_known_format(dialect.draft(), name);
         let lint = Lint::run(&root, dialect, &names, &known);
@@ -88,8 +100,15 @@ impl Schema {
         }
         let validator = options.build(&root).map_err(|error| build_faults(&root, dialect, &error))?;
         let compiled = Self { root, names, dialect, says, validator };
-        let (faults, more) = compiled.check_defaults();
+        let (mut faults, more) = compiled.check_defaults();
         warnings.extend(more);
+        if !how.refuse_bad_defaults {
+            warnings.extend(faults.drain(..).map(|fault| SchemaWarning {
+                pointer: fault.pointer,
+                message: fault.message,
+                code: Code::ManifestBadSchema,
+            }));
+        }
         warnings.sort_by(|a, b| a.pointer.cmp(&b.pointer));
         if faults.is_empty() { Ok((compiled, warnings)) } else { Err(faults) }
     }

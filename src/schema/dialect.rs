@@ -19,10 +19,10 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect that a schema's `$schema` names; `Err` says what is wrong with it.
-    pub(super) fn of(schema: &Value) -> Result<Self, String> {
+    /// The dialect that a schema's `$schema` names, or the one given; `Err` says what is wrong with it.
+    pub(super) fn of(schema: &Value, unnamed: Self) -> Result<Self, String> {
         let uri = match schema.get("$schema") {
-            None => return Ok(Self::Draft202012),
+            None => return Ok(unnamed),
             Some(Value::String(uri)) => uri,
             Some(_) => return Err("\"$schema\" has to be a string".to_owned()),
         };

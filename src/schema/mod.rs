@@ -13,6 +13,7 @@ mod graph;
 mod issue;
 mod keywords;
 mod lint;
+mod options;
 mod reference;
 mod shape;
 mod show;
@@ -22,6 +23,7 @@ pub use annotate::{Declared, Located};
 pub use compile::{Schema, SchemaFault, SchemaWarning};
 pub use dialect::Dialect;
 pub use issue::Issue;
+pub use options::SchemaOptions;
 pub use shape::Primitive;
 
 #[cfg(test)]

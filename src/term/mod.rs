@@ -5,6 +5,7 @@
 
 mod color;
 mod output;
+mod progress;
 mod quote;
 pub mod render;
 mod table;
@@ -14,6 +15,7 @@ mod ui;
 
 pub use color::ColorChoice;
 pub use output::escape_output;
+pub use progress::Progress;
 pub use quote::quote_argv;
 pub use table::Table;
 pub use text::Text;

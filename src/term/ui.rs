@@ -5,6 +5,7 @@
 
 use super::color::ColorChoice;
 use super::output::{escape_json, escape_output};
+use super::progress::Progress;
 use super::render::render;
 use super::table::Table;
 use super::text::Text;
@@ -183,6 +184,13 @@ impl Ui {
     /// Whether standard error is a terminal, so that progress may be shown on it.
     pub const fn err_is_terminal(&self) -> bool {
         self.err.terminal
+    }
+
+    /// Progress of long work, in bytes: on a terminal only, and not with `-q`, `-v` or documents on that same terminal.
+    pub fn progress(&self, length: Option<u64>) -> Progress {
+        let documents = self.options.format != Format::Human && self.out.terminal;
+        let silent = self.options.quiet || self.options.verbose > 0;
+        Progress::new(self.err.terminal && !documents && !silent, length)
     }
 
     /// Writes diagnostics to standard error, as text whatever the format: with `-q` errors alone, and nothing in the

@@ -100,6 +100,16 @@ impl World for HostWorld {
         Ok(bytes)
     }
 
+    fn stream(&self, path: &Path) -> io::Result<(Box<dyn io::Read + Send>, Option<u64>)> {
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NOCTTY).open(path)?;
+        let meta = file.metadata()?;
+        if meta.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let len = meta.is_file().then(|| meta.len());
+        Ok((Box::new(file), len))
+    }
+
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;

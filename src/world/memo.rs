@@ -79,6 +79,10 @@ impl World for MemoWorld<'_> {
         self.world.head(path, len)
     }
 
+    fn stream(&self, path: &Path) -> io::Result<(Box<dyn io::Read + Send>, Option<u64>)> {
+        self.world.stream(path)
+    }
+
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.look_again();
         self.world.write_private(path, bytes)

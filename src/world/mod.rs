@@ -77,6 +77,13 @@ pub trait World: Send + Sync {
         bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
         Ok(bytes)
     }
+    /// A file to be read bit by bit, however long it is, and its length if that is known. A named pipe waits for its
+    /// writer: only what the person at the command line named is read this way.
+    fn stream(&self, path: &Path) -> io::Result<(Box<dyn io::Read + Send>, Option<u64>)> {
+        let bytes = self.read(path, 512 << 20)?;
+        let len = bytes.len() as u64;
+        Ok((Box::new(io::Cursor::new(bytes)), Some(len)))
+    }
     /// Replaces a file's content in one step, with mode 0600 and missing folders made with 0700.
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Removes a file; one that is not there is fine.

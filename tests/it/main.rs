@@ -11,6 +11,7 @@
 
 mod architecture;
 mod attacks;
+mod corpus;
 mod docs;
 mod errors;
 mod field_cases;
@@ -20,3 +21,4 @@ mod plan_is_run;
 mod prompt;
 mod sandbox;
 mod schemas;
+mod validate;

@@ -78,7 +78,11 @@ rules:
     reason: \"{tool} writes {args.path}\"
 ",
     );
-    project.file("docs/a", "text").trusted();
+    project.file("docs/a", "text");
+    let good = r#"{"toolCallId":"c1","toolName":"write_file","args":{"path":"x","content":"x"}}"#;
+    project.file("docs/good.jsonl", good);
+    project.file("docs/mixed.jsonl", format!("{good}\n{{\"toolName\":\"ok\",\"args\":{{\"x\":1}}}}\n[]\n"));
+    project.trusted();
     project
 }
 
@@ -121,6 +125,8 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("validate write_file -a path=x -a content=x", 0),
         ("validate write_file -a path=x", 3),
         ("validate nothing", 5),
+        ("validate --calls docs/good.jsonl", 0),
+        ("validate --calls docs/mixed.jsonl", 3),
         ("check", 1),
         ("check nowhere", 2),
         ("tools list", 0),
@@ -165,16 +171,23 @@ fn every_document_keeps_its_schema() {
         }
         // A policy that cannot be read is a failure of every command that needs it.
         project.file("policies/main.yaml", "policy: main\nformat: 1\nformat: 2\n");
-        for line in ["policy show", "plan ok", "run ok", "check", "validate ok"] {
+        for line in ["policy show", "plan ok", "run ok", "check", "validate ok -a x=@docs/a"] {
             let ran = project.run(["--format", "json", "-q"].into_iter().chain(line.split(' ')));
             assert!(matches!(ran.code, Some(1 | 4)), "{line}: {ran:?}");
             faulty.extend(faults(&ran, &schemas).iter().map(|fault| format!("{line}: {fault}")));
         }
         assert!(faulty.is_empty(), "{}", faulty.join("\n"));
+        let ran = project.run(["--format", "ndjson", "-q", "validate", "--calls", "docs/mixed.jsonl"]);
+        assert_eq!(ran.out().lines().count(), 3);
+        for line in ran.out().lines() {
+            let document: Value = serde_json::from_str(line).unwrap();
+            let kind = &schemas["toolctl.validation/v1"];
+            faulty.extend(kind.iter_errors(&document).map(|error| format!("{line}: {error}")));
+        }
         for name in schemas.keys() {
             assert!(seen.contains_key(name), "no command printed {name}");
         }
-        for name in ["result", "plan", "validation", "explanation"] {
+        for name in ["result", "plan", "validation", "validations", "explanation"] {
             assert_eq!(seen[&format!("toolctl.{name}/v1")].len(), 2, "{name} was not tried with both ends");
         }
     }

@@ -23,8 +23,10 @@ use serde_json::Value;
 /// `toolctl.plan/v1`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PlanDocument {
+pub(super) struct PlanDocument {
     schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
     tool_call_id: String,
     tool_name: String,
     layer: &'static str,
@@ -48,8 +50,12 @@ struct PlanDocument {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
-    let prepared = prepare(session, &args.call)?;
-    let ready = prepared.ready(session, &args.call)?;
+    if let Some(file) = &args.calls.calls {
+        return super::plan_calls::run(session, file, &args.calls.context);
+    }
+    let call = args.calls.one();
+    let prepared = prepare(session, &call)?;
+    let ready = prepared.ready(session, &call)?;
     let (call, command, _stdin) = ready.split();
     let (decided, in_plan_mode) =
         decide_for_plan(prepared.facts(session, call), &prepared.policies, &prepared.ctx);
@@ -77,6 +83,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
         fault,
         exit,
         asked: args.preflight,
+        line: None,
     };
     if session.ui.format() == Format::Human {
         human(session, &shown)?;
@@ -86,15 +93,26 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
     Ok(exit)
 }
 
-struct Shown<'a> {
-    prepared: &'a Prepared,
-    decided: &'a Decided,
-    report: Option<PlanReport>,
-    digest: Option<String>,
-    in_plan_mode: DecisionInfo,
-    fault: Option<SandboxError>,
-    exit: Exit,
-    asked: bool,
+/// What is shown of a planned call.
+pub(super) struct Shown<'a> {
+    /// The tool and its policies.
+    pub(super) prepared: &'a Prepared,
+    /// The decision.
+    pub(super) decided: &'a Decided,
+    /// The sandbox, if it was planned.
+    pub(super) report: Option<PlanReport>,
+    /// What an approval would be for.
+    pub(super) digest: Option<String>,
+    /// The decision on the same call in plan mode.
+    pub(super) in_plan_mode: DecisionInfo,
+    /// Why this machine cannot hold the sandbox.
+    pub(super) fault: Option<SandboxError>,
+    /// What `run` would end with.
+    pub(super) exit: Exit,
+    /// Whether the machine was asked.
+    pub(super) asked: bool,
+    /// The line of the call in a file of them.
+    pub(super) line: Option<u64>,
 }
 
 /// Whether this machine can hold the sandbox, tried for real in a throw-away process. `None` is yes.
@@ -117,11 +135,13 @@ fn preflight(report: &PlanReport) -> Option<SandboxError> {
     })
 }
 
-fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
+/// The document of a planned call.
+pub(super) fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
     let call = shown.decided.call();
     let decision = shown.decided.decision();
     PlanDocument {
         schema: "toolctl.plan/v1",
+        line: shown.line,
         tool_call_id: call.tool_call_id().to_owned(),
         tool_name: call.tool_name().to_owned(),
         layer: shown.prepared.tool.layer.as_str(),

@@ -179,8 +179,7 @@ impl Tally {
                 "schema": "toolctl.failure/v1", "exit": exit.code(), "line": place.line,
                 "diagnostics": render::to_json(&session.files, &diagnostics),
             });
-            if let (Some(map), Some(id), Some(tool)) =
-                (document.as_object_mut(), &place.call_id, &place.tool)
+            if let (Some(map), Some(id), Some(tool)) = (document.as_object_mut(), &place.call_id, &place.tool)
             {
                 map.insert("toolCallId".to_owned(), json!(id));
                 map.insert("toolName".to_owned(), json!(tool));
