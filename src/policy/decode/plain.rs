@@ -172,7 +172,10 @@ fn is_operator(operator: &str, value: Part<'_>, paths: bool) -> bool {
         "each" | "some" => is_matcher(value, paths),
         "prefix" | "suffix" | "contains" => each_text(value, |text| !text.is_empty() && !has_variable(text)),
         "glob" => each_text(value, |text| !text.is_empty() && !has_variable(text) && is_plain(text)),
-        "under" => paths && each_text(value, |text| is_path(text) && !text.contains(['*', '?', '['])),
+        "under" => {
+            let globs = |text: &str| text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'['));
+            paths && each_text(value, |text| is_path(text) && !globs(text))
+        }
         "path" => {
             let ends = |text: &str| text.starts_with("./") || text.ends_with('/');
             paths && each_text(value, |text| is_path(text) && !ends(text) && is_plain(text))
@@ -185,19 +188,24 @@ fn is_operator(operator: &str, value: Part<'_>, paths: bool) -> bool {
     }
 }
 
+/// A path without variables and without anything that could be `..`, `~` or `//`.
 fn is_path(text: &str) -> bool {
+    let mut last = b' ';
     !text.is_empty()
-        && !has_variable(text)
-        && !text.contains("//")
-        && text.split('/').all(|part| part != ".." && part != "~")
+        && text.bytes().all(|byte| {
+            let odd = matches!(byte, b'$' | b'~') || (byte == last && matches!(byte, b'/' | b'.'));
+            last = byte;
+            !odd
+        })
 }
 
 fn is_literal(value: Part<'_>) -> bool {
     value.is_scalar() && !value.string().is_some_and(has_variable)
 }
 
+/// Whether a variable may be in the text.
 fn has_variable(text: &str) -> bool {
-    text.contains("${")
+    text.bytes().any(|byte| byte == b'$')
 }
 
 fn is_short_integer(text: &str) -> bool {

@@ -6,7 +6,6 @@
 use super::plain;
 use crate::policy::model::Skipped;
 use crate::source::{Entry, Node, NodeKind, Part};
-use std::collections::HashSet;
 
 /// The tree of the file without those rules and effects, and what the rules are called. `None` if the file has to be
 /// decoded whole: it is not a mapping, or has an id twice.
@@ -49,14 +48,11 @@ impl<'a> Facts<'a> {
 
 fn rules(list: Part<'_>, file: &Facts<'_>, tools: &[&str], skipped: &mut Skipped) -> Option<Node> {
     let Some(items) = list.items() else { return Some(list.node()) };
-    let mut kept = Vec::new();
-    let mut ids = HashSet::new();
+    let (mut kept, mut ids) = (Vec::new(), Vec::new());
     for item in items {
         let id = item.get("id");
         let text = id.and_then(|id| id.string());
-        if text.is_some_and(|id| !ids.insert(id)) {
-            return None;
-        }
+        ids.extend(text);
         match (id, text) {
             (Some(id), Some(text)) if plain::is_rule_of_others(item, file.grants, tools) => {
                 skipped.push(file.policy, text, id.span());
@@ -64,7 +60,9 @@ fn rules(list: Part<'_>, file: &Facts<'_>, tools: &[&str], skipped: &mut Skipped
             _ => kept.push(item.node()),
         }
     }
-    Some(Node { span: list.span(), kind: NodeKind::Seq(kept) })
+    ids.sort_unstable();
+    let twice = ids.iter().zip(ids.iter().skip(1)).any(|(a, b)| a == b);
+    (!twice).then(|| Node { span: list.span(), kind: NodeKind::Seq(kept) })
 }
 
 fn effects(map: Part<'_>, tools: &[&str]) -> Node {

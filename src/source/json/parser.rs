@@ -297,10 +297,11 @@ impl<'t, B: Build<'t>> Parser<'t, B> {
 
     /// The part of a string up to its end or to what cannot stand for itself.
     fn plain(&mut self) -> &'t str {
-        let rest = self.rest();
-        let length = rest.bytes().take_while(|&b| b >= b' ' && b != b'"' && b != b'\\').count();
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let length = rest.iter().position(|&b| b < b' ' || b == b'"' || b == b'\\').unwrap_or(rest.len());
         self.at += length;
-        rest.get(..length).unwrap_or("")
+        self.text.get(start..self.at).unwrap_or("")
     }
 
     fn escaped(&mut self) -> Result<char, Fault> {

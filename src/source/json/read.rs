@@ -4,7 +4,7 @@ use super::build::{Build, Nodes, Places, Values};
 use super::error::{JsonError, JsonErrorKind};
 use super::parser::{Fault, Parser};
 use super::tokens::Tokens;
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::source::{Files, Node, Outline};
 use crate::text::{FileId, Span};
 use serde_json::{Map, Value};
@@ -41,8 +41,14 @@ pub fn parse_json(files: &Files, id: FileId, limits: JsonLimits) -> Result<Node,
 pub fn parse_outline(files: &Files, id: FileId, limits: JsonLimits) -> Result<Outline, Diagnostic> {
     let text = files.text(id);
     let mut tokens = Tokens::for_bytes(text.len());
-    parse(text.as_bytes(), limits, &mut tokens).map_err(|error| of_file(&error, text, id))?;
-    Ok(tokens.outline(id))
+    let parsed = parse(text.as_bytes(), limits, &mut tokens);
+    if let (Ok(()), Some(outline)) = (parsed, tokens.outline(id)) {
+        return Ok(outline);
+    }
+    // Whatever is wrong is said by the builder of nodes; it finds no less.
+    Err(parse_json(files, id, limits).err().unwrap_or_else(|| {
+        Diagnostic::error(Code::SourceJson, "the file cannot be read").at(Span::new(id, 0, 0), "")
+    }))
 }
 
 /// A fault, shown in its file.

@@ -1,28 +1,30 @@
 //! Builds the outline of a document.
+//!
+//! A key that stands twice is only noticed here, when its object ends; where and what is then said by the builder of
+//! nodes, see `parse_outline`.
 
-use super::build::{Build, FEW_KEYS, Seen, remember};
+use super::build::{Build, FEW_KEYS, Seen};
 use crate::source::outline::{Outline, Token, TokenKind};
 use crate::text::FileId;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// Builds tokens.
 pub(super) struct Tokens<'t> {
     tokens: Vec<Token>,
     unescaped: Vec<String>,
-    /// The first keys of all objects that are open, those of the innermost last, with their places.
-    keys: Vec<(Cow<'t, str>, usize)>,
+    /// The keys of all objects that are open, those of the innermost last.
+    keys: Vec<Cow<'t, str>>,
+    /// A key stood twice in one object.
+    twice: bool,
 }
 
 /// An object that is being built.
-pub(super) struct OpenMap<'t> {
+pub(super) struct OpenMap {
     /// Its token.
     at: usize,
     /// Where its keys begin.
     keys: usize,
-    /// All keys, once they are many.
-    places: HashMap<Cow<'t, str>, usize>,
 }
 
 fn clamp(at: usize) -> u32 {
@@ -33,11 +35,12 @@ impl Tokens<'_> {
     /// For a text of so many bytes.
     pub(super) fn for_bytes(bytes: usize) -> Self {
         // Pages that are never touched cost nothing, and a smaller list would be copied as it grows.
-        Self { tokens: Vec::with_capacity(bytes / 4), unescaped: Vec::new(), keys: Vec::new() }
+        Self { tokens: Vec::with_capacity(bytes / 4), unescaped: Vec::new(), keys: Vec::new(), twice: false }
     }
 
-    pub(super) fn outline(self, file: FileId) -> Outline {
-        Outline::new(file, self.tokens, self.unescaped)
+    /// The outline, unless a key stood twice.
+    pub(super) fn outline(self, file: FileId) -> Option<Outline> {
+        (!self.twice).then(|| Outline::new(file, self.tokens, self.unescaped))
     }
 
     fn push(&mut self, kind: TokenKind, at: Range<usize>, more: u32) {
@@ -72,7 +75,7 @@ impl Tokens<'_> {
 impl<'t> Build<'t> for &mut Tokens<'t> {
     type Value = ();
     type Array = usize;
-    type Object = OpenMap<'t>;
+    type Object = OpenMap;
 
     fn null(&mut self, at: Range<usize>) {
         self.push(TokenKind::Null, at, 0);
@@ -100,31 +103,29 @@ impl<'t> Build<'t> for &mut Tokens<'t> {
         self.close(opened, at.end);
     }
 
-    fn open_object(&mut self, at: usize) -> OpenMap<'t> {
-        OpenMap { at: self.open(TokenKind::Map, at), keys: self.keys.len(), places: HashMap::new() }
+    fn open_object(&mut self, at: usize) -> OpenMap {
+        OpenMap { at: self.open(TokenKind::Map, at), keys: self.keys.len() }
     }
 
-    fn key(&mut self, object: &mut OpenMap<'t>, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
-        let start = at.start;
+    fn key(&mut self, _: &mut OpenMap, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
         self.text(key, at);
-        let few = self.keys.get(object.keys..).unwrap_or_default();
-        if few.len() < FEW_KEYS {
-            if let Some((_, first)) = few.iter().find(|(known, _)| known == key) {
-                return Seen::At(*first);
-            }
-            self.keys.push((key.clone(), start));
-            return Seen::No;
-        }
-        if object.places.is_empty() {
-            object.places = few.iter().cloned().collect();
-        }
-        remember(&mut object.places, key.clone(), start)
+        self.keys.push(key.clone());
+        Seen::No
     }
 
-    fn entry(&mut self, _: &mut OpenMap<'t>, _: Cow<'t, str>, _: Range<usize>, (): ()) {}
+    fn entry(&mut self, _: &mut OpenMap, _: Cow<'t, str>, _: Range<usize>, (): ()) {}
 
-    fn object(&mut self, object: OpenMap<'t>, at: Range<usize>) {
+    fn object(&mut self, object: OpenMap, at: Range<usize>) {
+        self.twice |= self.keys.get_mut(object.keys..).is_some_and(any_twice);
         self.keys.truncate(object.keys);
         self.close(object.at, at.end);
     }
+}
+
+fn any_twice(keys: &mut [Cow<'_, str>]) -> bool {
+    if keys.len() > FEW_KEYS {
+        keys.sort_unstable();
+        return keys.iter().zip(keys.iter().skip(1)).any(|(a, b)| a == b);
+    }
+    keys.iter().enumerate().any(|(at, key)| keys.iter().take(at).any(|earlier| earlier == key))
 }
