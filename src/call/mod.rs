@@ -14,5 +14,5 @@ pub use flags::args_from_flags;
 pub use line::parse_call;
 pub use parse::{parse_args, parse_arguments_string};
 pub use request::Call;
-pub use validate::{CallEnv, validate};
+pub use validate::{CallEnv, accept, validate};
 pub use validated::ValidatedCall;

@@ -2,11 +2,11 @@
 
 use super::{Call, CallError, ValidatedCall};
 use crate::canon::{
-    CanonicalPath, CanonicalUrl, canonical_json, canonical_number, canonical_path, canonical_url, sha256,
+    CanonicalPath, CanonicalUrl, canonical_json, canonical_path, canonical_url, settle_numbers, sha256,
 };
 use crate::schema::{Declared, Issue, Located, Schema};
 use crate::world::World;
-use serde_json::{Number, Value};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -42,6 +42,43 @@ impl std::fmt::Debug for CallEnv<'_> {
 /// All issues of the first step that finds any.
 pub fn validate(call: Call, schema: &Schema, env: &CallEnv<'_>) -> Result<ValidatedCall, CallError> {
     let Call { tool_call_id, tool_name, args } = call;
+    let Judged { args, defaults, places } = judge(args, schema, env)?;
+    let canonical = canonical_json(&args)?;
+    let digest = digest(&tool_name, &canonical)?;
+    Ok(ValidatedCall {
+        tool_call_id,
+        tool_name,
+        args: object(args)?,
+        canonical,
+        digest,
+        defaults,
+        originals: places.originals,
+        paths: places.paths,
+        urls: places.urls,
+    })
+}
+
+/// Whether [`validate`] would accept the arguments, for one who wants no more than that: the same steps without canonical
+/// bytes and digest. Gives the arguments as the call would have them.
+///
+/// # Errors
+/// As [`validate`].
+pub fn accept(
+    args: Map<String, Value>,
+    schema: &Schema,
+    env: &CallEnv<'_>,
+) -> Result<Map<String, Value>, CallError> {
+    object(judge(args, schema, env)?.args)
+}
+
+/// Arguments that are valid and settled.
+struct Judged {
+    args: Value,
+    defaults: Vec<String>,
+    places: Places,
+}
+
+fn judge(args: Map<String, Value>, schema: &Schema, env: &CallEnv<'_>) -> Result<Judged, CallError> {
     let mut args = Value::Object(args);
     let issues = schema.check(&args);
     if !issues.is_empty() {
@@ -55,28 +92,20 @@ pub fn validate(call: Call, schema: &Schema, env: &CallEnv<'_>) -> Result<Valida
         }
     }
     let places = settle(&mut args, schema, env)?;
-    let canonical = canonical_json(&args)?;
-    let digest = digest(&tool_name, &canonical)?;
-    settle_numbers(&mut args);
-    let Value::Object(args) = args else {
-        // `args` was made from a map above and only its strings were replaced.
-        return Err(CallError::Invalid(vec![issue(
-            "",
-            "the arguments are not an object".to_owned(),
-            "type",
-        )]));
-    };
-    Ok(ValidatedCall {
-        tool_call_id,
-        tool_name,
-        args,
-        canonical,
-        digest,
-        defaults,
-        originals: places.originals,
-        paths: places.paths,
-        urls: places.urls,
-    })
+    // Policy compares and templates print what is hashed.
+    settle_numbers(&mut args)?;
+    Ok(Judged { args, defaults, places })
+}
+
+/// The arguments were made from a map and only parts of it were replaced.
+fn object(args: Value) -> Result<Map<String, Value>, CallError> {
+    match args {
+        Value::Object(args) => Ok(args),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            let message = "the arguments are not an object".to_owned();
+            Err(CallError::Invalid(vec![issue("", message, "type")]))
+        }
+    }
 }
 
 /// `sha256:…` over the canonical JSON of `{args, toolName}`, behind a line that keeps it apart from other digests.
@@ -98,22 +127,6 @@ struct Places {
     originals: BTreeMap<String, String>,
     paths: BTreeMap<String, CanonicalPath>,
     urls: BTreeMap<String, CanonicalUrl>,
-}
-
-/// Gives every number its canonical spelling, so that policy compares and templates print what was hashed.
-fn settle_numbers(value: &mut Value) {
-    match value {
-        Value::Number(number) => {
-            // A number without a canonical form was refused before, and the form of the others is a JSON number.
-            let canonical = canonical_number(number).and_then(|text| text.parse::<Number>().ok());
-            if let Some(canonical) = canonical {
-                *number = canonical;
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(settle_numbers),
-        Value::Object(members) => members.values_mut().for_each(settle_numbers),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
-    }
 }
 
 /// Replaces every declared path and URI by its canonical form.

@@ -42,9 +42,48 @@ pub fn canonical_json(value: &Value) -> Result<String, CanonicalJsonError> {
     Ok(out)
 }
 
+/// Gives every number of a value its canonical spelling.
+///
+/// # Errors
+/// A number outside the range of a double, or too many levels.
+pub fn settle_numbers(value: &mut Value) -> Result<(), CanonicalJsonError> {
+    let Some(fault) = settle(value, 0) else { return Ok(()) };
+    // Where it is takes more work to find, and is only needed now.
+    canonical_json(value).map_or_else(Err, |_| Err(fault))
+}
+
+fn settle(value: &mut Value, depth: usize) -> Option<CanonicalJsonError> {
+    if depth > MAX_DEPTH {
+        return Some(CanonicalJsonError::TooDeep);
+    }
+    match value {
+        Value::Number(number) if is_settled(number.as_str()) => None,
+        Value::Number(number) => {
+            // The canonical form of a number is a number.
+            match canonical_number(number).and_then(|text| text.parse::<Number>().ok()) {
+                Some(canonical) => *number = canonical,
+                None => return Some(out_of_range(number, &[])),
+            }
+            None
+        }
+        Value::Array(items) => items.iter_mut().find_map(|item| settle(item, depth + 1)),
+        Value::Object(members) => members.values_mut().find_map(|member| settle(member, depth + 1)),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// Whether the text of a number is the canonical one at a glance: plain digits, as nearly all numbers are.
+fn is_settled(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    digits.len() < 300 && text != "-0" && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The canonical spelling of one number; `None` if it is outside the range of a double.
 pub fn canonical_number(number: &Number) -> Option<String> {
     let text = number.as_str();
+    if is_settled(text) {
+        return Some(text.to_owned());
+    }
     let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -208,12 +247,25 @@ fn out_of_range(number: &Number, at: &[Step<'_>]) -> CanonicalJsonError {
 
 #[cfg(test)]
 mod tests {
-    use super::{CanonicalJsonError, canonical_json};
+    use super::{CanonicalJsonError, canonical_json, settle_numbers};
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
     fn canonical(text: &str) -> Result<String, CanonicalJsonError> {
         canonical_json(&serde_json::from_str::<Value>(text).unwrap())
+    }
+
+    #[test]
+    fn settled_numbers_are_those_of_the_canonical_form() {
+        let text = r#"{"a":[1,-1,0,-0,1.0,1e3,-12.50,9007199254740993],"b":{"c":[0.1,1e-7]}}"#;
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        let canonical = canonical_json(&value).unwrap();
+        settle_numbers(&mut value).unwrap();
+        assert_eq!(value.to_string(), canonical);
+        let mut value: Value = serde_json::from_str(r#"{"a":[1,1e400]}"#).unwrap();
+        let error = canonical_json(&value).unwrap_err();
+        assert!(matches!(&error, CanonicalJsonError::NumberRange { pointer, .. } if pointer == "/a/1"));
+        assert_eq!(settle_numbers(&mut value), Err(error));
     }
 
     #[test]

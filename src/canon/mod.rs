@@ -10,7 +10,7 @@ mod pointer;
 mod url;
 
 pub use digest::sha256;
-pub use json::{CanonicalJsonError, canonical_json, canonical_number};
+pub use json::{CanonicalJsonError, canonical_json, canonical_number, settle_numbers};
 pub use path::{CanonicalPath, PathError, canonical_path, is_under};
 pub use pointer::{escape_token, push_token};
 pub use url::{CanonicalUrl, UrlError, canonical_url};

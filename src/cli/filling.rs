@@ -1,7 +1,8 @@
 //! From validated arguments to what would run: the command line, standard input, the working folder, the sandbox.
 
+use super::failure::ArgumentFault;
 use super::prepare::{Ready, fill_config, fill_entry};
-use crate::call::{Call, CallEnv, CallError, ValidatedCall, validate};
+use crate::call::{Call, CallEnv, ValidatedCall, accept, validate};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::{Exec, FillEnv, StdinSource, Template, fill, fill_command};
 use crate::model::{AllowFs, Context, SandboxConfig};
@@ -13,21 +14,37 @@ use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::failure::ArgumentFault;
-
 /// A tool and what its placeholders stand for.
 pub(crate) struct Filling<'a> {
-    /// The project.
-    pub(crate) project: &'a Project,
-    /// The tool.
-    pub(crate) tool: &'a CatalogTool,
-    /// The tool's sandbox; `None`: it has none.
-    pub(crate) sandbox: Option<&'a SandboxConfig>,
-    /// The caller's claims.
-    pub(crate) ctx: &'a Context,
+    project: &'a Project,
+    tool: &'a CatalogTool,
+    /// `None`: the tool has none.
+    sandbox: Option<&'a SandboxConfig>,
+    ctx: &'a Context,
+    /// The tool finds the workspace at its own path.
+    mounted: bool,
 }
 
-impl Filling<'_> {
+/// What is filled in and can fail.
+struct Parts {
+    argv: Vec<OsString>,
+    cwd: Option<PathBuf>,
+    sandbox: Option<SandboxConfig>,
+}
+
+impl<'a> Filling<'a> {
+    /// A tool with what its sandbox is to be.
+    pub(crate) fn new(
+        project: &'a Project,
+        tool: &'a CatalogTool,
+        sandbox: Option<&'a SandboxConfig>,
+        ctx: &'a Context,
+    ) -> Self {
+        let mut filling = Self { project, tool, sandbox, ctx, mounted: false };
+        filling.mounted = filling.workspace_is_mounted();
+        filling
+    }
+
     fn env(&self) -> FillEnv<'_> {
         FillEnv {
             workspace: self.project.workspace.as_path(),
@@ -36,31 +53,52 @@ impl Filling<'_> {
         }
     }
 
+    fn call_env<'w>(&'w self, world: &'w dyn World) -> CallEnv<'w> {
+        let workspace = self.project.workspace.as_path();
+        CallEnv { world, base: workspace, workspace, cwd_is_workspace: self.mounted }
+    }
+
     /// Validates a call and fills in the command line.
     pub(crate) fn ready(&self, world: &dyn World, call: Call) -> Result<Ready, ArgumentFault> {
-        let mounted = self.workspace_is_mounted();
-        let call = self.validated(world, call, mounted).map_err(ArgumentFault::Call)?;
-        self.filled(call, mounted).map_err(ArgumentFault::Fill)
+        let call = validate(call, &self.tool.schema, &self.call_env(world)).map_err(ArgumentFault::Call)?;
+        let Parts { argv, cwd, sandbox } = self.parts(call.args()).map_err(ArgumentFault::Fill)?;
+        let stdin = self.stdin(call.args(), call.canonical()).map_err(ArgumentFault::Fill)?;
+        Ok(Ready { call, argv, stdin, cwd, sandbox })
     }
 
-    fn validated(&self, world: &dyn World, call: Call, mounted: bool) -> Result<ValidatedCall, CallError> {
-        let workspace = self.project.workspace.as_path();
-        let env = CallEnv { world, base: workspace, workspace, cwd_is_workspace: mounted };
-        validate(call, &self.tool.schema, &env)
+    /// Whether [`Self::ready`] would succeed, without what only a run needs.
+    pub(crate) fn accept(&self, world: &dyn World, call: Call) -> Result<(), ArgumentFault> {
+        let args =
+            accept(call.args, &self.tool.schema, &self.call_env(world)).map_err(ArgumentFault::Call)?;
+        self.parts(&args).map_err(ArgumentFault::Fill)?;
+        self.stdin(&args, "").map_err(ArgumentFault::Fill)?;
+        Ok(())
     }
 
-    fn filled(&self, call: ValidatedCall, mounted: bool) -> Result<Ready, Diagnostic> {
+    fn parts(&self, args: &Map<String, Value>) -> Result<Parts, Diagnostic> {
         let tool = &self.tool.tool;
         let env = self.env();
         let fault = |error: crate::manifest::FillError| error.to_diagnostic();
         let argv = match &tool.exec {
             Exec::Builtin(name) => ["toolctl", "__builtin", name].iter().map(OsString::from).collect(),
-            Exec::Command(_) => fill_command(tool, call.args(), &env).map_err(fault)?,
+            Exec::Command(_) => fill_command(tool, args, &env).map_err(fault)?,
         };
-        let stdin = match &tool.stdin {
-            StdinSource::Args => Stdin::Bytes(call.canonical().as_bytes().to_vec()),
+        let cwd = match &tool.cwd {
+            Some(template) => {
+                let text = fill(template, args, &env).map_err(fault)?;
+                Some(self.project.workspace.as_path().join(PathBuf::from(text)))
+            }
+            None => self.mounted.then(|| self.project.workspace.as_path().to_path_buf()),
+        };
+        let sandbox = self.sandbox.map(|config| fill_config(config, args, &env)).transpose()?;
+        Ok(Parts { argv, cwd, sandbox })
+    }
+
+    fn stdin(&self, args: &Map<String, Value>, canonical: &str) -> Result<Stdin, Diagnostic> {
+        Ok(match &self.tool.tool.stdin {
+            StdinSource::Args => Stdin::Bytes(canonical.as_bytes().to_vec()),
             StdinSource::None => Stdin::Null,
-            StdinSource::Arg(name) => match call.args().get(name) {
+            StdinSource::Arg(name) => match args.get(name) {
                 None | Some(Value::Null) => Stdin::Null,
                 Some(Value::String(text)) => Stdin::Bytes(text.as_bytes().to_vec()),
                 Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
@@ -70,19 +108,7 @@ impl Filling<'_> {
                     ));
                 }
             },
-        };
-        let cwd = match &tool.cwd {
-            Some(template) => {
-                let text = fill(template, call.args(), &env).map_err(fault)?;
-                Some(self.project.workspace.as_path().join(PathBuf::from(text)))
-            }
-            None => mounted.then(|| self.project.workspace.as_path().to_path_buf()),
-        };
-        let sandbox = match self.sandbox {
-            None => None,
-            Some(config) => Some(fill_config(config, call.args(), &env)?),
-        };
-        Ok(Ready { call, argv, stdin, cwd, sandbox })
+        })
     }
 
     /// Whether the tool finds the workspace at its own path, as far as the manifest says. A path argument inside the

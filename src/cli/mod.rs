@@ -8,6 +8,7 @@ mod exit;
 mod failure;
 mod filling;
 mod interrupt;
+mod judging;
 mod lines;
 mod masks;
 mod prepare;

@@ -265,12 +265,7 @@ impl Prepared {
     }
 
     fn filling(&self) -> Filling<'_> {
-        Filling {
-            project: &self.project,
-            tool: &self.tool,
-            sandbox: self.facts.sandbox.as_ref(),
-            ctx: &self.ctx,
-        }
+        Filling::new(&self.project, &self.tool, self.facts.sandbox.as_ref(), &self.ctx)
     }
 
     /// Reads and validates the arguments and fills in the command line.

@@ -1,17 +1,15 @@
 //! One tool, ready to judge the arguments of many calls. Nothing that only matters when the tool runs is looked at:
 //! no policy, no program, no trust.
 
-use super::failure::{ArgumentFault, Failure};
+use super::failure::Failure;
 use super::filling::Filling;
 use super::prepare::find_tool;
 use super::session::Session;
-use crate::call::{Call, ValidatedCall};
 use crate::manifest::unsupported;
 use crate::model::{Context, SandboxConfig};
 use crate::project::{CatalogTool, Project};
 use crate::sandbox::resolve;
 use crate::schema::Schema;
-use crate::world::World;
 
 /// A tool whose manifest is in order.
 pub(crate) struct Validator {
@@ -32,16 +30,9 @@ impl Validator {
         Ok(Self { tool, sandbox })
     }
 
-    /// Judges one call of this tool: its arguments, and whether they can be filled into the command line.
-    pub(crate) fn judge(
-        &self,
-        world: &dyn World,
-        project: &Project,
-        ctx: &Context,
-        call: Call,
-    ) -> Result<ValidatedCall, ArgumentFault> {
-        let filling = Filling { project, tool: &self.tool, sandbox: self.sandbox.as_ref(), ctx };
-        Ok(filling.ready(world, call)?.call)
+    /// What judges calls of this tool: their arguments, and whether they can be filled into the command line.
+    pub(crate) fn filling<'a>(&'a self, project: &'a Project, ctx: &'a Context) -> Filling<'a> {
+        Filling::new(project, &self.tool, self.sandbox.as_ref(), ctx)
     }
 
     /// The schema of its arguments.

@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 
 /// Work that is done before this time shows no progress.
 const PATIENCE: Duration = Duration::from_millis(600);
-/// Time between two looks at the clock's answer, in steps of work.
-const STRIDE: u64 = 64;
 
 /// A progress line on standard error. Whatever else is written meanwhile goes through [`Self::aside`].
 #[derive(Debug)]
@@ -14,7 +12,6 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     started: Instant,
     shown: bool,
-    steps: u64,
 }
 
 impl Progress {
@@ -32,16 +29,12 @@ impl Progress {
                 ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
             )
         });
-        Self { bar, started: Instant::now(), shown: false, steps: 0 }
+        Self { bar, started: Instant::now(), shown: false }
     }
 
     /// So many bytes are done, and so many things.
     pub fn step(&mut self, bytes: u64, things: u64, what: &'static str) {
-        self.steps += 1;
         let Some(bar) = &self.bar else { return };
-        if !self.steps.is_multiple_of(STRIDE) {
-            return;
-        }
         if !self.shown && self.started.elapsed() >= PATIENCE {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             self.shown = true;

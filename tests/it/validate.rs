@@ -2,6 +2,7 @@
 
 use crate::field_cases::kit::{project, sh, tool, untrusted};
 use crate::harness::{Project, Ran, everybody, finish};
+use crate::prompt::{exit_of, terminal};
 use serde_json::{Value, json};
 
 const ONE: &str = "parameters: { type: object, properties: { n: { type: integer, minimum: 1, default: 7 }, p: { type: string, format: path }, s: { type: string, writeOnly: true } }, additionalProperties: false }\ncommand: [/bin/cat]\n";
@@ -209,4 +210,80 @@ fn a_line_that_is_too_long_is_passed_over() {
     let documents = documents(&ran);
     assert_eq!(documents[0]["error"]["code"], "call/too-large");
     assert_eq!((&documents[1]["line"], &documents[1]["success"]), (&json!(2), &json!(true)));
+}
+
+/// A line that says how far it is, on a terminal and for long work only.
+#[test]
+fn progress_is_for_a_terminal() {
+    let project = here();
+    project.file("calls.jsonl", line("a", "one", "{}") + &line("b", "one", "{\"x\":1}"));
+    let slowly = "(for i in 1 2 3 4 5 6; do cat calls.jsonl; sleep 0.3; done)";
+    let at_once = "(cat calls.jsonl calls.jsonl calls.jsonl calls.jsonl calls.jsonl calls.jsonl)";
+    for (input, flags, shown) in [
+        (slowly, "", true),
+        (slowly, "2>err", false),
+        (slowly, "-q", false),
+        (slowly, "--format ndjson", false),
+        (slowly, "--format ndjson >out", true),
+        (at_once, "", false),
+    ] {
+        let script = format!("{input} | TERM=xterm NO_COLOR=1 $TOOLCTL validate --calls - {flags}");
+        let (code, text) = exit_of(terminal(&project, &script));
+        assert_eq!(code, 3, "{text}");
+        assert_eq!(text.contains("\u{1b}["), shown, "{flags}: {text:?}");
+        if flags.is_empty() {
+            assert!(text.contains("6 of 12 calls are valid"), "{text}");
+        }
+    }
+}
+
+/// Who writes one call after the other into a pipe gets an answer to each, without having to close it.
+#[test]
+fn each_call_of_a_pipe_is_answered_at_once() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let project = here();
+    let mut command = project.command(["validate", "--calls", "-", "--format", "ndjson", "-q"]);
+    let mut child = command.stdin(std::process::Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    for number in 1..=20 {
+        input.write_all(line(&format!("c{number}"), "one", "{}").as_bytes()).unwrap();
+        let answer: Value = serde_json::from_str(&output.next().unwrap().unwrap()).unwrap();
+        assert_eq!(answer["line"], number);
+    }
+    // The reader of the answers goes; toolctl does not wait for input that nobody will hear about.
+    drop(output);
+    input.write_all(line("last", "one", "{}").as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(74));
+    drop(input);
+}
+
+/// Many lines go through several threads and come out in their order.
+#[test]
+fn many_calls_keep_their_order() {
+    let project = here();
+    let mut calls = String::new();
+    for number in 0..5000 {
+        let tool = if number % 7 == 0 { "two" } else { "one" };
+        calls += &line(&format!("c{number}"), tool, if number % 5 == 0 { "{\"x\":1}" } else { "{}" });
+        if number % 3 == 0 {
+            calls.push('\n');
+        }
+    }
+    project.file("calls.jsonl", &calls);
+    let ran = project.run(["validate", "--calls", "calls.jsonl", "--format", "ndjson", "-q"]).expect(3);
+    let found = documents(&ran);
+    assert_eq!(found.len(), 5000);
+    let mut line = 0;
+    for (number, document) in found.iter().enumerate() {
+        line += 1;
+        assert_eq!(
+            (&document["toolCallId"], &document["line"]),
+            (&json!(format!("c{number}")), &json!(line))
+        );
+        assert_eq!(document["success"], number % 5 != 0);
+        line += usize::from(number % 3 == 0);
+    }
+    let ran = project.run(["validate", "--calls", "calls.jsonl", "--format", "json", "-q"]).expect(3).json();
+    assert_eq!((&ran["refused"], &ran["omitted"]), (&json!(1000), &json!(0)));
 }

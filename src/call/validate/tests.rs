@@ -1,9 +1,9 @@
-use super::{CallEnv, validate};
+use super::{CallEnv, accept, validate};
 use crate::call::{Call, CallError, ValidatedCall};
 use crate::schema::Schema;
 use crate::world::MemoryWorld;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 
 fn world() -> MemoryWorld {
@@ -21,6 +21,14 @@ fn run_in(schema: &Value, args: Value, cwd_is_workspace: bool) -> Result<Validat
     let Value::Object(args) = args else { panic!("not an object") };
     let call = Call { tool_call_id: "c1".to_owned(), tool_name: "t".to_owned(), args };
     validate(call, &Schema::compile_tool(schema).unwrap().0, &env)
+}
+
+fn accepted(schema: &Value, args: Value, cwd_is_workspace: bool) -> Result<Map<String, Value>, CallError> {
+    let world = world();
+    let base = if cwd_is_workspace { Path::new("/ws") } else { Path::new("/ws/src") };
+    let env = CallEnv { world: &world, base, workspace: Path::new("/ws"), cwd_is_workspace };
+    let Value::Object(args) = args else { panic!("not an object") };
+    accept(args, &Schema::compile_tool(schema).unwrap().0, &env)
 }
 
 fn run(schema: &Value, args: Value) -> Result<ValidatedCall, CallError> {
@@ -164,6 +172,8 @@ proptest! {
     #[test]
     fn validating_what_was_validated_changes_nothing(path in path_text(), link in path_text(), inside: bool) {
         if let Ok(first) = run_in(&places(), json!({"path": path, "link": link}), inside) {
+            let alone = accepted(&places(), json!({"path": path, "link": link}), inside).unwrap();
+            prop_assert_eq!(&alone, first.args());
             let again = run_in(&places(), Value::Object(first.args().clone()), inside).unwrap();
             prop_assert_eq!(again.canonical(), first.canonical());
             prop_assert_eq!(again.digest(), first.digest());

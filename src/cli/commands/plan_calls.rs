@@ -56,13 +56,13 @@ pub(crate) fn run(session: &mut Session<'_>, file: &str, claims: &ContextArgs) -
     let mut lines = Lines::open(session, file)?;
     let mut progress = session.ui.progress(lines.length());
     let mut tally = Tally::default();
-    let mut line = Vec::new();
-    while let Some(number) = lines.next(&mut line)? {
-        progress.step(lines.read(), tally.calls, "calls");
-        progress.aside(|| one(session, &mut tools, &mut tally, &line, number))?;
-        if tally.calls.is_multiple_of(FORGET_AFTER) {
-            session.world.look_again();
-        }
+    let mut read = 0;
+    while let Some(chunk) = lines.next(read)? {
+        read = chunk.read();
+        progress.aside(|| {
+            chunk.lines().try_for_each(|(number, line)| one(session, &mut tools, &mut tally, line, number))
+        })?;
+        progress.step(read, tally.calls, "calls");
     }
     drop(progress);
     tally.finish(session, file)
@@ -77,6 +77,9 @@ fn one(
     number: u64,
 ) -> Result<(), Failure> {
     tally.calls += 1;
+    if tally.calls.is_multiple_of(FORGET_AFTER) {
+        session.world.look_again();
+    }
     let mut place = Place { line: number, call_id: None, tool: None };
     let call = match parse_call(line, || format!("line-{number}")) {
         Ok(call) => call,

@@ -69,8 +69,8 @@ fn validated(session: &mut Session<'_>, args: &CallArgs) -> Result<(CatalogTool,
         args: read.map_err(|errors| Failure::Arguments(ArgumentFault::Flags(errors)))?,
     };
     let ctx = context(&args.context, project.settings.agent_name.as_deref());
-    let call = tool.judge(session.world, &project, &ctx, call).map_err(Failure::Arguments)?;
-    Ok((tool.into_tool(), call))
+    let ready = tool.filling(&project, &ctx).ready(session.world, call).map_err(Failure::Arguments)?;
+    Ok((tool.into_tool(), ready.call))
 }
 
 /// Whether a flag may name a file. `k:=@x` is JSON and names none, but is rare enough to be prepared for.
@@ -80,7 +80,7 @@ fn reads_a_file(args: &CallArgs) -> bool {
 }
 
 /// The document of a valid call.
-pub(super) fn accepted(tool: &CatalogTool, call: &ValidatedCall) -> Value {
+pub(in crate::cli) fn accepted(tool: &CatalogTool, call: &ValidatedCall) -> Value {
     json!({
         "schema": "toolctl.validation/v1", "success": true, "toolName": call.tool_name(),
         "data": shown_args(tool, call), "defaults": call.defaults(), "callDigest": call.digest(),
@@ -88,7 +88,7 @@ pub(super) fn accepted(tool: &CatalogTool, call: &ValidatedCall) -> Value {
 }
 
 /// The failure in the form of 000 safeParseSchema.
-pub(super) fn refused(tool: &str, failure: &Failure) -> Value {
+pub(in crate::cli) fn refused(tool: &str, failure: &Failure) -> Value {
     let diagnostics = failure.diagnostics();
     let first = diagnostics.first();
     let issues: Vec<Value> = match failure {

@@ -1,45 +1,44 @@
 //! `toolctl validate --calls`: the same for a file of calls, one a line, however long it is.
+//!
+//! A thread reads, some judge, and this one opens tools and prints, in the order of the file. What is on its way between
+//! them is bounded, so memory does not grow with the file.
 
-use super::validate::{accepted, refused};
-use crate::call::{ValidatedCall, parse_call};
 use crate::cli::args::ContextArgs;
 use crate::cli::exit::Exit;
-use crate::cli::failure::{ArgumentFault, Failure};
-use crate::cli::lines::Lines;
+use crate::cli::failure::Failure;
+use crate::cli::judging::{Item, Judging};
+use crate::cli::lines::{Chunk, Lines};
 use crate::cli::session::{Session, context};
-use crate::cli::validator::Validator;
 use crate::diag::{Code, Diagnostic};
-use crate::model::Context;
-use crate::project::Project;
-use crate::term::{Format, Text};
+use crate::term::{Format, Progress, Text};
 use crate::text::escape;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Most failures that the one document of `--format json` lists.
 const MAX_LISTED: usize = 1000;
-/// What is remembered of the disk is forgotten after so many calls: time passes, and memory is bounded.
-const FORGET_AFTER: u64 = 4096;
+/// Threads that judge: more would wait for the one that reads.
+const MAX_WORKERS: usize = 8;
+/// Chunks on their way for each of these threads.
+const AHEAD: usize = 3;
 
-/// The tools met so far. A name that is no tool is looked up each time, so that a file of such names cannot fill memory.
-struct Tools<'p> {
-    project: &'p Project,
-    ctx: Context,
-    known: HashMap<String, Result<Validator, Failure>>,
+/// What the printing thread is told.
+enum Event {
+    /// Lines were read; `None`: the input has ended.
+    Read(Result<Option<Chunk>, Failure>),
+    /// The lines of the chunk with this number were judged.
+    Judged(usize, Vec<(u64, Item)>, Chunk),
 }
 
-/// What is known of one line.
-struct Judged<'t> {
-    call_id: Option<String>,
-    tool: Option<String>,
-    outcome: Result<(&'t Validator, ValidatedCall), &'t Failure>,
-}
-
-#[derive(Default)]
-struct Tally {
+/// What is said of all lines so far.
+struct Report<'s, 'w> {
+    session: &'s mut Session<'w>,
+    judging: &'s Judging<'s>,
+    progress: Progress,
     calls: u64,
     refused: u64,
-    exit: Option<Exit>,
+    exit: Exit,
     listed: Vec<Value>,
 }
 
@@ -47,94 +46,157 @@ struct Tally {
 pub(crate) fn run(session: &mut Session<'_>, file: &str, claims: &ContextArgs) -> Result<Exit, Failure> {
     let project = session.project()?;
     let ctx = context(claims, project.settings.agent_name.as_deref());
-    let mut tools = Tools { project: &project, ctx, known: HashMap::new() };
     let mut lines = Lines::open(session, file)?;
-    let mut progress = session.ui.progress(lines.length());
-    let mut tally = Tally::default();
-    let mut line = Vec::new();
-    while let Some(number) = lines.next(&mut line)? {
-        let mut own = None;
-        let judged = tools.judge(session, &line, number, &mut own);
-        progress.step(lines.read(), tally.calls, "calls");
-        progress.aside(|| tally.add(session, number, &judged))?;
-        if tally.calls.is_multiple_of(FORGET_AFTER) {
-            session.world.look_again();
+    let judging = Judging::new(session.world, &project, ctx, session.ui.format());
+    let progress = session.ui.progress(lines.length());
+    let listed = Vec::new();
+    let mut report =
+        Report { session, judging: &judging, progress, calls: 0, refused: 0, exit: Exit::Ok, listed };
+    // The first lines are judged here: that opens the usual tools, and is all there is of a short file.
+    if let Some(chunk) = lines.next(0)? {
+        report.add(judge(&judging, &chunk), &chunk)?;
+        let read = chunk.read();
+        if lines.length() != Some(read) {
+            rest(&judging, &mut report, lines, read)?;
         }
     }
-    drop(progress);
-    tally.finish(session, file)
+    report.finish(file)
 }
 
-impl<'p> Tools<'p> {
-    /// Judges one line. A failure that belongs to the line alone is kept in `own`.
-    fn judge<'t>(
-        &'t mut self,
-        session: &mut Session<'_>,
-        line: &[u8],
-        number: u64,
-        own: &'t mut Option<Failure>,
-    ) -> Judged<'t> {
-        let call = match parse_call(line, || format!("line-{number}")) {
-            Ok(call) => call,
-            Err(error) => {
-                let failure = Failure::Arguments(ArgumentFault::Call(error));
-                return Judged { call_id: None, tool: None, outcome: Err(own.insert(failure)) };
-            }
-        };
-        let (call_id, tool) = (Some(call.tool_call_id.clone()), Some(call.tool_name.clone()));
-        if !self.known.contains_key(&call.tool_name) {
-            match Validator::open(session, self.project, &call.tool_name) {
-                Err(failure @ Failure::UnknownTool(_)) => {
-                    return Judged { call_id, tool, outcome: Err(own.insert(failure)) };
-                }
-                opened => {
-                    self.known.insert(call.tool_name.clone(), opened);
-                }
-            }
-        }
-        let outcome = match self.known.get(&call.tool_name) {
-            Some(Ok(validator)) => match validator.judge(session.world, self.project, &self.ctx, call) {
-                Ok(call) => Ok((validator, call)),
-                Err(fault) => Err(&*own.insert(Failure::Arguments(fault))),
-            },
-            Some(Err(failure)) => Err(failure),
-            // It was put in above.
-            None => Err(&*own.insert(Failure::Internal(anyhow::anyhow!("a tool was lost")))),
-        };
-        Judged { call_id, tool, outcome }
+fn judge(judging: &Judging<'_>, chunk: &Chunk) -> Vec<(u64, Item)> {
+    let mut items = Vec::new();
+    for (number, line) in chunk.lines() {
+        items.push((number, judging.line(number, line)));
     }
+    items
 }
 
-impl Tally {
-    fn add(&mut self, session: &mut Session<'_>, number: u64, judged: &Judged<'_>) -> Result<(), Failure> {
-        self.calls += 1;
-        let human = session.ui.format() == Format::Human;
-        match &judged.outcome {
-            Ok((validator, call)) => {
-                if session.ui.format() == Format::Ndjson {
-                    session.ui.document(&placed(accepted(validator.tool(), call), number, judged))?;
-                }
-            }
-            Err(failure) => {
-                self.refused += 1;
-                self.exit = Some(self.exit.unwrap_or(Exit::Ok).or_worse(failure.exit()));
-                if !human {
-                    let name = judged.tool.as_deref().unwrap_or("");
-                    let document = placed(refused(name, failure), number, judged);
-                    if session.ui.format() == Format::Ndjson {
-                        session.ui.document(&document)?;
-                    } else if self.listed.len() < MAX_LISTED {
-                        self.listed.push(document);
+/// Judges what follows the first lines.
+fn rest(judging: &Judging<'_>, report: &mut Report<'_, '_>, lines: Lines, read: u64) -> Result<(), Failure> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_WORKERS);
+    let (events, told) = channel();
+    let (permit, permits) = channel();
+    for _ in 0..workers * AHEAD {
+        let _ = permit.send(());
+    }
+    // Not joined: it may wait for input that never comes after nobody wants it any more.
+    let to = events.clone();
+    std::thread::spawn(move || read_all(lines, read, &permits, &to));
+    std::thread::scope(|scope| {
+        let queues: Vec<Sender<(usize, Chunk)>> = (0..workers)
+            .map(|_| {
+                let (queue, chunks) = channel::<(usize, Chunk)>();
+                let events = events.clone();
+                scope.spawn(move || {
+                    for (at, chunk) in chunks {
+                        if events.send(Event::Judged(at, judge(judging, &chunk), chunk)).is_err() {
+                            return;
+                        }
                     }
-                }
-                let diagnostics = at_line(failure, number, judged);
-                session.ui.diagnostics(&session.files, &diagnostics)?;
+                });
+                queue
+            })
+            .collect();
+        collect(report, &told, &queues, &permit)
+    })
+}
+
+/// Reads to the end, a chunk a permit.
+fn read_all(mut lines: Lines, mut read: u64, permits: &Receiver<()>, to: &Sender<Event>) {
+    while permits.recv().is_ok() {
+        let next = lines.next(read);
+        let more = matches!(next, Ok(Some(_)));
+        if let Ok(Some(chunk)) = &next {
+            read = chunk.read();
+        }
+        if to.send(Event::Read(next)).is_err() || !more {
+            return;
+        }
+    }
+}
+
+/// Hands chunks to the threads and reports them in their order.
+fn collect(
+    report: &mut Report<'_, '_>,
+    told: &Receiver<Event>,
+    queues: &[Sender<(usize, Chunk)>],
+    permit: &Sender<()>,
+) -> Result<(), Failure> {
+    let (mut given, mut reported, mut ended) = (0, 0, false);
+    let mut early: BTreeMap<usize, (Vec<(u64, Item)>, Chunk)> = BTreeMap::new();
+    while !ended || reported < given {
+        // A thread holds a sender as long as it lives, so nothing comes only if all are gone.
+        match told.recv().map_err(|_| lost())? {
+            Event::Read(Ok(Some(chunk))) => {
+                let queue = queues.get(given % queues.len()).ok_or_else(lost)?;
+                queue.send((given, chunk)).map_err(|_| lost())?;
+                given += 1;
             }
+            Event::Read(Ok(None)) => ended = true,
+            Event::Read(Err(failure)) => return Err(failure),
+            Event::Judged(at, items, chunk) => {
+                early.insert(at, (items, chunk));
+            }
+        }
+        while let Some((items, chunk)) = early.remove(&reported) {
+            report.add(items, &chunk)?;
+            reported += 1;
+            // The reader has gone if the input has ended.
+            let _ = permit.send(());
+        }
+    }
+    Ok(())
+}
+
+fn lost() -> Failure {
+    Failure::Internal(anyhow::anyhow!("a thread that judges calls was lost"))
+}
+
+impl Report<'_, '_> {
+    /// Adds the lines of a chunk.
+    fn add(&mut self, items: Vec<(u64, Item)>, chunk: &Chunk) -> Result<(), Failure> {
+        for (number, item) in items {
+            let item = match item {
+                // Since this line was judged, the lines before it may have opened the tool.
+                Item::Unopened(call) => match self.judging.call(number, *call) {
+                    Item::Unopened(call) => self.judging.open(self.session, number, *call),
+                    judged => judged,
+                },
+                judged => judged,
+            };
+            self.calls += 1;
+            match item {
+                Item::Valid(None) => {}
+                Item::Valid(Some(document)) => self.session.ui.document(&document)?,
+                Item::Unopened(_) => return Err(lost()),
+                Item::Refused(refusal) => {
+                    self.refused += 1;
+                    self.exit = self.exit.or_worse(refusal.exit);
+                    if let Some(document) = refusal.document {
+                        self.list(document)?;
+                    }
+                    let session = &mut *self.session;
+                    self.progress.aside(|| session.ui.diagnostics(&session.files, &refusal.diagnostics))?;
+                }
+            }
+        }
+        self.progress.step(chunk.read(), self.calls, "calls");
+        // What is remembered of the disk grows with the paths in the calls, and ages.
+        self.session.world.look_again();
+        Ok(())
+    }
+
+    fn list(&mut self, document: Value) -> Result<(), Failure> {
+        if self.session.ui.format() == Format::Ndjson {
+            self.session.ui.document(&document)?;
+        } else if self.listed.len() < MAX_LISTED {
+            self.listed.push(document);
         }
         Ok(())
     }
 
-    fn finish(self, session: &mut Session<'_>, file: &str) -> Result<Exit, Failure> {
+    fn finish(self, file: &str) -> Result<Exit, Failure> {
+        drop(self.progress);
         if self.calls == 0 {
             let message = format!("there is no call in `{}`", escape(file));
             return Err(Failure::NothingToDo(
@@ -142,52 +204,22 @@ impl Tally {
                     .help(r#"write one call a line: {"toolCallId": "c1", "toolName": "NAME", "args": {}}"#),
             ));
         }
-        match session.ui.format() {
+        let ui = &mut self.session.ui;
+        match ui.format() {
             Format::Human => {
                 let text = Text::new().number(self.calls - self.refused).plain(" of ").number(self.calls);
-                session.ui.line(&text.plain(if self.calls == 1 {
-                    " call is valid"
-                } else {
-                    " calls are valid"
-                }))?;
+                let tail = if self.calls == 1 { " call is valid" } else { " calls are valid" };
+                ui.line(&text.plain(tail))?;
             }
             Format::Json => {
                 let omitted = self.refused - u64::try_from(self.listed.len()).unwrap_or(0);
-                session.ui.document(&json!({
+                ui.document(&json!({
                     "schema": "toolctl.validations/v1", "success": self.refused == 0, "calls": self.calls,
                     "refused": self.refused, "failures": self.listed, "omitted": omitted,
                 }))?;
             }
             Format::Ndjson => {}
         }
-        Ok(self.exit.unwrap_or(Exit::Ok))
+        Ok(self.exit)
     }
-}
-
-/// A document with the place of its call in the input.
-fn placed(mut document: Value, number: u64, judged: &Judged<'_>) -> Value {
-    if let Value::Object(map) = &mut document {
-        map.insert("line".to_owned(), json!(number));
-        if let Some(id) = &judged.call_id {
-            map.insert("toolCallId".to_owned(), json!(id));
-        }
-    }
-    document
-}
-
-/// What is said of a line to people.
-fn at_line(failure: &Failure, number: u64, judged: &Judged<'_>) -> Vec<Diagnostic> {
-    let clip = |text: &str| {
-        let short: String = text.chars().take(60).collect();
-        escape(&short).to_string()
-    };
-    let who = match (&judged.tool, &judged.call_id) {
-        (Some(tool), Some(id)) => format!(" (`{}`, {})", clip(tool), clip(id)),
-        _ => String::new(),
-    };
-    let mut found = failure.diagnostics();
-    for diagnostic in &mut found {
-        diagnostic.message = format!("line {number}{who}: {}", diagnostic.message);
-    }
-    found
 }
