@@ -8,6 +8,7 @@ use crate::policy::{PolicyFile, decode, decode_for};
 use crate::source::{Decoder, Files, JsonLimits, parse_json, parse_outline, parse_yaml};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 type Loaded = (Option<PolicyFile>, Vec<Diagnostic>);
@@ -354,7 +355,7 @@ proptest! {
     ) {
         let mut text = format!("policy: p\nformat: 1\nrole: host\ndefault: {default}\nrules:\n");
         for (at, rule) in rules.iter().enumerate() {
-            text.push_str(&format!("  - {{ id: r{at}, {rule} }}\n"));
+            writeln!(text, "  - {{ id: r{at}, {rule} }}").unwrap();
         }
         let mut files = Files::new();
         if rules.is_empty() {
