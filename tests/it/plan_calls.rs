@@ -20,7 +20,7 @@ fn project() -> Project {
         "rules": [
             {"id": "small", "tool": "look", "when": {"args.n": {"lt": 10}}, "action": "allow"},
             {"id": "middle", "tool": "look", "when": {"args.n": {"ge": 10, "lt": 100}}, "action": "ask"},
-            {"id": "secret", "tool": "look", "when": {"args.path": {"path": ["**/.env"]}}, "action": "deny", "reason": "no"},
+            {"id": "secret", "tool": "look", "when": {"args.path": {"exists": true, "path": ["**/.env"]}}, "action": "deny", "reason": "no"},
             {"id": "others", "tool": "other", "when": {"args.x": {"in": [1]}}, "action": "allow"},
         ],
     });
