@@ -4,12 +4,12 @@ use sha2::{Digest as _, Sha256};
 
 /// `sha256:…` of the bytes.
 pub fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
     let mut text = String::with_capacity(7 + 64);
     text.push_str("sha256:");
     for byte in Sha256::digest(bytes) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
+        for half in [byte >> 4, byte & 0xf] {
+            text.extend(char::from_digit(u32::from(half), 16));
+        }
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The command line as it is typed. What it means is decided in `commands/`.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -55,18 +55,51 @@ impl Default for Global {
     }
 }
 
-/// Whether the command is `run`, told from the words alone: the first that is neither an option nor an option's value.
-/// A guess that costs nothing but time where clap reads the line differently.
-pub(crate) fn looks_like_run(mut words: impl Iterator<Item = OsString>) -> bool {
+/// The command's name, told from the words alone: the first that is neither an option nor an option's value. A guess
+/// that costs nothing but time where clap reads the line differently.
+fn command_word(mut words: impl Iterator<Item = OsString>) -> Option<OsString> {
     while let Some(word) = words.next() {
-        let word = word.to_string_lossy();
-        if ["-C", "--format", "--color"].contains(&word.as_ref()) {
+        let text = word.to_string_lossy();
+        if ["-C", "--format", "--color"].contains(&text.as_ref()) {
             words.next();
-        } else if !word.starts_with('-') {
-            return word == "run";
+        } else if !text.starts_with('-') {
+            return Some(word);
         }
     }
-    false
+    None
+}
+
+/// Whether the command is `run`, as [`command_word`] guesses.
+pub(crate) fn looks_like_run(words: impl Iterator<Item = OsString>) -> bool {
+    command_word(words).is_some_and(|word| word == "run")
+}
+
+/// Reads a whole command line, the program's name first.
+///
+/// For the commands that agents call all the time, clap is first told of that one command alone: to describe all of them
+/// takes it longer than to decide a call. Whatever is not plainly such a call, help and every mistake included, is read
+/// with the whole description.
+pub(crate) fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    match parse_one(words) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse_from(words),
+    }
+}
+
+fn parse_one(words: &[OsString]) -> Option<Cli> {
+    fn read<T: Args>(words: &[OsString], name: &'static str, wrap: fn(T) -> Command) -> Option<Cli> {
+        let only = T::augment_args(clap::Command::new(name));
+        let whole = Global::augment_args(clap::Command::new("toolctl")).subcommand(only);
+        let matches = whole.try_get_matches_from(words).ok()?;
+        let args = T::from_arg_matches(matches.subcommand_matches(name)?).ok()?;
+        Some(Cli { global: Global::from_arg_matches(&matches).ok()?, command: wrap(args) })
+    }
+    match command_word(words.iter().skip(1).cloned())?.to_str()? {
+        "run" => read(words, "run", Command::Run),
+        "plan" => read(words, "plan", Command::Plan),
+        "validate" => read(words, "validate", Command::Validate),
+        _ => None,
+    }
 }
 
 /// The JSON format that a command line asks for which as a whole is not understood; `None`: it asks for none.
@@ -136,7 +169,7 @@ pub(crate) enum Command {
     /// Show what `run` would do; execute and change nothing.
     Plan(PlanArgs),
     /// Check a call's arguments against the tool's schema.
-    Validate(ValidateArgs),
+    Validate(CallsArgs),
     /// Check manifests, policies and settings.
     Check(CheckArgs),
     /// List and show tools.
@@ -169,6 +202,39 @@ pub(crate) struct CallArgs {
     /// Who calls.
     #[command(flatten)]
     pub(crate) context: ContextArgs,
+}
+
+/// One call, or a file of them.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CallsArgs {
+    /// The tool's name.
+    #[arg(required_unless_present = "calls")]
+    pub(crate) tool: Option<String>,
+    /// Many calls: a file with one a line, {"toolCallId": …, "toolName": …, "args": {…}}, or - for stdin.
+    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["tool", "args", "arg", "call_id"])]
+    pub(crate) calls: Option<String>,
+    /// All arguments as one JSON object: the text itself, @FILE, or - for stdin.
+    #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arg")]
+    pub(crate) args: Option<String>,
+    /// One argument: k=text, k:=JSON or k=@FILE. Repeatable.
+    #[arg(short = 'a', value_name = "K=V")]
+    pub(crate) arg: Vec<String>,
+    /// Who calls.
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+}
+
+impl CallsArgs {
+    /// The one call, where no file is named.
+    pub(crate) fn one(&self) -> CallArgs {
+        CallArgs {
+            // Without `--calls` the command line does not parse without a tool.
+            tool: self.tool.clone().unwrap_or_default(),
+            args: self.args.clone(),
+            arg: self.arg.clone(),
+            context: self.context.clone(),
+        }
+    }
 }
 
 /// The caller's claims about a call.
@@ -211,32 +277,12 @@ pub(crate) struct RunArgs {
 /// `plan`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PlanArgs {
-    /// The call.
+    /// The call or the calls.
     #[command(flatten)]
-    pub(crate) call: CallArgs,
+    pub(crate) calls: CallsArgs,
     /// Also try whether this machine can enforce the sandbox; starts a throw-away process, not the tool.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "calls")]
     pub(crate) preflight: bool,
-}
-
-/// `validate`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct ValidateArgs {
-    /// The tool's name.
-    #[arg(required_unless_present = "calls")]
-    pub(crate) tool: Option<String>,
-    /// Check many calls: a file with one a line, {"toolCallId": …, "toolName": …, "args": {…}}, or - for stdin.
-    #[arg(long, value_name = "FILE|-", conflicts_with_all = ["tool", "args", "arg", "call_id"])]
-    pub(crate) calls: Option<String>,
-    /// All arguments as one JSON object: the text itself, @FILE, or - for stdin.
-    #[arg(long, value_name = "JSON|@FILE|-", conflicts_with = "arg")]
-    pub(crate) args: Option<String>,
-    /// One argument: k=text, k:=JSON or k=@FILE. Repeatable.
-    #[arg(short = 'a', value_name = "K=V")]
-    pub(crate) arg: Vec<String>,
-    /// Who calls.
-    #[command(flatten)]
-    pub(crate) context: ContextArgs,
 }
 
 /// `check`.
@@ -293,7 +339,7 @@ pub(crate) struct ExplainArgs {
 #[cfg(test)]
 mod tests {
     use super::{Cli, OutputFormat, wanted_format};
-    use clap::CommandFactory as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     #[test]
     fn the_format_is_found_in_a_line_that_is_not_understood() {
@@ -321,6 +367,55 @@ mod tests {
         ] {
             let words = line.split_whitespace().map(std::ffi::OsString::from);
             assert_eq!(super::looks_like_run(words), run, "{line}");
+        }
+    }
+
+    /// With one command described or all of them, a line means the same.
+    #[test]
+    fn a_call_is_read_as_with_all_commands() {
+        let quick = [
+            "run read_file",
+            "run -a path=x read_file --format json",
+            "-C dir --format json --no-prompt run read_file --args {} --exit-status tool -vv",
+            "--format=ndjson plan read_file --args - --mode plan --agent a --agent b --run-id r",
+            "plan --preflight -q read_file -Cdir --color never",
+            "-C run plan run",
+            "validate read_file -a n:=1",
+            "validate --calls f",
+            "plan --calls - --format ndjson --mode plan",
+            "run -- -x",
+        ];
+        let slow = [
+            "",
+            "run",
+            "run --help",
+            "--help",
+            "--version",
+            "run x --bogus",
+            "run x --args {} -a a=1",
+            "run x --format xml",
+            "plan x --exit-status tool",
+            "plan x y",
+            "plan",
+            "plan x --calls f",
+            "plan --calls f --preflight",
+            "-q -- run x",
+            "check",
+            "trust --author",
+            "help run",
+            "runs x",
+            "--color always",
+        ];
+        for (line, one) in quick.iter().map(|line| (line, true)).chain(slow.iter().map(|line| (line, false)))
+        {
+            let words: Vec<_> =
+                std::iter::once("toolctl").chain(line.split_whitespace()).map(Into::into).collect();
+            let shown = |cli: Result<Cli, clap::Error>| match cli {
+                Ok(cli) => format!("{:?} {:?}", cli.global, cli.command),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(super::parse_one(&words).is_some(), one, "{line}");
+            assert_eq!(shown(super::parse(&words)), shown(Cli::try_parse_from(&words)), "{line}");
         }
     }
 

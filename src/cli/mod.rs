@@ -24,8 +24,7 @@ use crate::sandbox::Early;
 use crate::term;
 use crate::text::escape;
 use crate::world::{HostWorld, MemoWorld};
-use args::{Cli, Command, Global};
-use clap::Parser as _;
+use args::{Command, Global};
 use commands::run::End;
 use failure::Failure;
 use session::Session;
@@ -56,7 +55,8 @@ pub fn main() -> ExitCode {
     }
     // Making the sandbox's empty namespaces takes about as long as deciding, so both are done at once.
     let early = if args::looks_like_run(std::env::args_os().skip(1)) { Early::start() } else { None };
-    let cli = match Cli::try_parse() {
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = match args::parse(&words) {
         Ok(cli) => cli,
         Err(error) => return unread(&error),
     };

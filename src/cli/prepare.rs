@@ -15,24 +15,25 @@ use crate::policy::{
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
 use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
-use crate::source::{Decoder, Files, JsonLimits};
+use crate::source::{Decoder, Files, JsonLimits, Read};
 use crate::text::escape;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Everything that deciding and planning a call needs.
 pub(crate) struct Prepared {
     /// The project.
-    pub(crate) project: Project,
+    pub(crate) project: Rc<Project>,
     /// The tool, its schema and its layer.
     pub(crate) tool: CatalogTool,
     /// What policy has to know of the tool.
     pub(crate) facts: Arc<ToolFacts>,
     /// The policies.
-    pub(crate) policies: PolicySet,
+    pub(crate) policies: Rc<PolicySet>,
     /// The caller's claims.
     pub(crate) ctx: Context,
     /// The control files.
@@ -59,13 +60,47 @@ pub(crate) struct Ready {
 
 /// Finds the tool and reads what decides about it.
 pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
-    let project = session.project_for(Some(&args.tool))?;
-    let tool = find_tool(session, &project, &args.tool)?;
+    // What `@FILE` may read is decided as a call of `read_file`.
+    prepare_with(session, args, Some(&[&args.tool, "read_file"]))
+}
+
+/// The same, and keeps the rules that cannot select the tool too: for what shows more than the decision.
+pub(crate) fn prepare_whole(session: &mut Session<'_>, args: &CallArgs) -> Result<Prepared, Failure> {
+    prepare_with(session, args, None)
+}
+
+fn prepare_with(
+    session: &mut Session<'_>,
+    args: &CallArgs,
+    called: Option<&[&str]>,
+) -> Result<Prepared, Failure> {
+    let project = Rc::new(session.project_for(Some(&args.tool))?);
+    let tool = runnable_tool(session, &project, &args.tool)?;
+    let policies = Rc::new(load_policies(session, &project, called)?);
+    let ctx = context(&args.context, project.settings.agent_name.as_deref());
+    assemble(session, project, policies, ctx, tool)
+}
+
+/// The same for one of many calls, which have the project, the whole policies and the claims in common.
+pub(crate) fn prepare_tool(
+    session: &mut Session<'_>,
+    project: &Rc<Project>,
+    policies: &Rc<PolicySet>,
+    ctx: &Context,
+    name: &str,
+) -> Result<Prepared, Failure> {
+    let tool = runnable_tool(session, project, name)?;
+    assemble(session, Rc::clone(project), Rc::clone(policies), ctx.clone(), tool)
+}
+
+/// Finds a tool, and refuses one that must not or cannot run.
+fn runnable_tool(session: &mut Session<'_>, project: &Project, name: &str) -> Result<CatalogTool, Failure> {
+    let tool = find_tool(session, project, name)?;
     if let (Layer::Project, Some(dir)) = (tool.layer, &tool.tool.dir) {
         let name = |extension: &str| dir.join(format!("{}.{extension}", tool.tool.name));
         let manifest: Vec<_> =
             ["yaml", "yml", "json"].map(|extension| (name(extension), tool.tool.digest.clone())).into();
-        as_trusted(session, &project, &manifest)?;
+        as_trusted(session, project, &manifest)?;
     }
     project.check_programs(session.world, &tool).map_err(Failure::Config)?;
     let unknown =
@@ -77,11 +112,17 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
     }
     let mut refused = unsupported(&tool.tool);
     refused.extend(project.settings.unsupported());
-    if !refused.is_empty() {
-        return Err(Failure::Config(refused));
-    }
-    let policies = load_policies(session, &project)?;
-    let ctx = context(&args.context, project.settings.agent_name.as_deref());
+    if refused.is_empty() { Ok(tool) } else { Err(Failure::Config(refused)) }
+}
+
+/// Puts together what decides about a tool.
+fn assemble(
+    session: &Session<'_>,
+    project: Rc<Project>,
+    policies: Rc<PolicySet>,
+    ctx: Context,
+    tool: CatalogTool,
+) -> Result<Prepared, Failure> {
     let control =
         project.control_set(session.world, Some(&tool.tool)).map_err(|fault| Failure::Config(vec![fault]))?;
     let protected = control.protected();
@@ -146,15 +187,28 @@ pub(crate) fn find_tool(
     Ok(tool)
 }
 
-/// Reads every policy of every layer.
-pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
+/// Reads every policy of every layer. With `called`, what can only matter for other tools is looked at and not kept.
+pub(crate) fn load_policies(
+    session: &mut Session<'_>,
+    project: &Project,
+    called: Option<&[&str]>,
+) -> Result<PolicySet, Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
     let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
     as_trusted(session, project, &read)?;
     let mut decoder = Decoder::new();
     let mut sources = Vec::new();
     for node in nodes {
-        if let Some(file) = policy::decode(&mut decoder, &node.node) {
+        let file = match (&node.read, called) {
+            (Read::Node(node), _) => policy::decode(&mut decoder, node),
+            (Read::Outline(outline), None) => {
+                policy::decode(&mut decoder, &outline.root(&session.files).node())
+            }
+            (Read::Outline(outline), Some(tools)) => {
+                policy::decode_for(&mut decoder, outline.root(&session.files), tools)
+            }
+        };
+        if let Some(file) = file {
             sources.push(PolicySource {
                 file,
                 layer: node.layer,
@@ -232,6 +286,11 @@ impl Prepared {
             tool_name: self.tool.tool.name.clone(),
             args: raw,
         };
+        self.ready_call(session, call)
+    }
+
+    /// The same for a call that was read from elsewhere.
+    pub(crate) fn ready_call(&self, session: &Session<'_>, call: Call) -> Result<Ready, Failure> {
         self.filling().ready(session.world, call).map_err(Failure::Arguments)
     }
 
@@ -346,10 +405,14 @@ impl Prepared {
         report
     }
 
+    /// What policy has to know of the call.
+    pub(crate) fn facts<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> policy::Facts<'a> {
+        policy::facts(call, Arc::clone(&self.facts), &self.env(session))
+    }
+
     /// Classifies the call.
     pub(crate) fn classify<'a>(&'a self, session: &Session<'a>, call: ValidatedCall) -> Classified<'a> {
-        let facts = policy::facts(call, Arc::clone(&self.facts), &self.env(session));
-        policy::classify(facts, &self.policies, &self.ctx)
+        policy::classify(self.facts(session, call), &self.policies, &self.ctx)
     }
 
     /// Decides the call.

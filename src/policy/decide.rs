@@ -2,16 +2,17 @@
 //! rules and files has no meaning, and nothing that only tightens can loosen.
 
 use super::action::{Action, Remember, Strength};
-use super::classify::Classified;
+use super::classify::{Classified, classify};
 use super::condition::{AtomTrace, Condition, Trace};
 use super::decision::{Decided, Decision, Floor, Matched, RuleRef};
 use super::engine;
 use super::environ::Env;
+use super::facts::Facts;
 use super::model::{Mask, Rule, RuleKind};
 use super::set::{PolicySet, PolicySource, Unit, UnitKind, default_of};
 use super::truth::Truth;
 use crate::diag::Code;
-use crate::model::{Context, EffectSet, SandboxConfig};
+use crate::model::{Context, EffectSet, RunMode, SandboxConfig};
 use crate::text::{Span, escape};
 
 /// One rule as it was weighed; what `explain` shows.
@@ -60,6 +61,14 @@ pub fn decide(classified: Classified<'_>, set: &PolicySet, ctx: &Context) -> Dec
     let decision = judge(&classified, set, ctx, None);
     let Classified { facts, origins, .. } = classified;
     Decided { call: facts.call, tool: facts.tool, origins, decision }
+}
+
+/// Decides a call, and says what would be decided of it in plan mode. That is shown and never acted on.
+pub fn decide_for_plan(facts: Facts<'_>, set: &PolicySet, ctx: &Context) -> (Decided, Decision) {
+    let plan = Context { mode: RunMode::Plan, ..ctx.clone() };
+    let classified = classify(facts, set, &plan);
+    let in_plan_mode = judge(&classified, set, &plan, None);
+    (decide(classify(classified.facts, set, ctx), set, ctx), in_plan_mode)
 }
 
 /// One vote. The lowest rank is reported among votes of one action: 0 faults, 1 trust, 2 control files, 3 rules,

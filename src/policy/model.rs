@@ -20,6 +20,8 @@ pub struct PolicyFile {
     pub(super) trust_hints: Vec<String>,
     pub(super) applies_for: Option<Condition>,
     pub(super) rules: Vec<Rule>,
+    /// Rules that cannot select any of the tools that the file was read for.
+    pub(super) skipped: Skipped,
 }
 
 impl PolicyFile {
@@ -33,9 +35,40 @@ impl PolicyFile {
         self.role
     }
 
-    /// The full ids of all rules, in the order of the file.
+    /// The full ids of all rules, in the order of the file; those that were skipped come last.
     pub fn rule_ids(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().map(|rule| rule.id.as_str())
+        self.ids().map(|(id, _)| id)
+    }
+
+    /// The same with their places.
+    pub(super) fn ids(&self) -> impl Iterator<Item = (&str, Span)> {
+        self.rules.iter().map(|rule| (rule.id.as_str(), rule.span)).chain(self.skipped.iter())
+    }
+}
+
+/// The names of rules of which nothing else was kept. They were looked at: no fault is in them.
+#[derive(Debug, Default)]
+pub(super) struct Skipped {
+    /// All ids, one after the other.
+    text: String,
+    /// The end of each in the text, and its place in the file.
+    ends: Vec<(usize, Span)>,
+}
+
+impl Skipped {
+    pub(super) fn push(&mut self, policy: &str, id: &str, span: Span) {
+        self.text.push_str(policy);
+        self.text.push('/');
+        self.text.push_str(id);
+        self.ends.push((self.text.len(), span));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&str, Span)> {
+        self.ends.iter().scan(0, |start, (end, span)| {
+            let id = self.text.get(*start..*end).unwrap_or("");
+            *start = *end;
+            Some((id, *span))
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Layer;
 use crate::text::{Span, escape};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// A policy file and where it comes from.
@@ -213,21 +213,25 @@ fn index(sources: &[PolicySource], units: &[Unit]) -> Index {
 }
 
 fn check_ids(sources: &[PolicySource], diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen: HashMap<&str, &PolicySource> = HashMap::new();
+    let names: HashSet<&str> = sources.iter().map(|source| source.file.name()).collect();
+    if names.len() == sources.len() {
+        // An id begins with the name of its policy.
+        return;
+    }
+    let mut seen: HashMap<&str, (&PolicySource, Span)> = HashMap::new();
     for source in sources {
-        for rule in &source.file.rules {
+        for (id, span) in source.file.ids() {
             // Inside one file the decoder has reported it.
-            if let Some(other) = seen.insert(&rule.id, source)
+            if let Some((other, first)) = seen.insert(id, (source, span))
                 && !std::ptr::eq(other, source)
             {
-                let message = format!("two policies have a rule with the id `{}`", escape(&rule.id));
-                let first = other.file.rules.iter().find(|first| first.id == rule.id);
+                let message = format!("two policies have a rule with the id `{}`", escape(id));
                 let mut diagnostic = Diagnostic::error(Code::PolicyDuplicateRule, message)
                     .help("give one of the policies another name, or the rule another id");
-                if let Some(span) = source.place(rule.span) {
+                if let Some(span) = source.place(span) {
                     diagnostic = diagnostic.at(span, "used again here");
                 }
-                if let Some(span) = first.and_then(|first| other.place(first.span)) {
+                if let Some(span) = other.place(first) {
                     diagnostic = diagnostic.see(span, "first used here");
                 }
                 diagnostics.push(diagnostic);

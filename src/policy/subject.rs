@@ -144,6 +144,15 @@ impl Subject {
     }
 }
 
+/// Whether a text is a subject of the common kinds: an argument with names in plain letters, or a value of the context.
+pub(super) fn is_plain_subject(text: &str) -> bool {
+    if let Some(rest) = text.strip_prefix("args.") {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        return rest.split('.').all(|name| !name.is_empty() && name.bytes().all(plain));
+    }
+    text.strip_prefix("ctx.").is_some_and(|rest| CtxField::NAMES.iter().any(|(name, _)| *name == rest))
+}
+
 fn parse_segments(text: &str) -> Option<Vec<String>> {
     let mut segments = Vec::new();
     let mut rest = text;

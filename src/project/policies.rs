@@ -6,7 +6,7 @@ use super::layer::{LayerFiles, shown};
 use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Layer;
-use crate::source::{Files, Node, read_source};
+use crate::source::{Files, Read, read_outline};
 use crate::text::{FileId, escape};
 use crate::world::{FileKind, World};
 use std::io::ErrorKind;
@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 /// A policy file that was read.
 #[derive(Debug, Clone)]
 pub struct PolicyNode {
-    /// Its value.
-    pub node: Node,
+    /// What it says.
+    pub read: Read,
     /// Where its text is registered.
     pub file: FileId,
     /// The layer it speaks for.
@@ -48,9 +48,9 @@ pub(super) fn read_policies(
             };
             for path in paths {
                 match read(world, files, layer, &path) {
-                    Ok((node, file)) => nodes.push(PolicyNode {
+                    Ok((file, read)) => nodes.push(PolicyNode {
                         digest: sha256(files.text(file).as_bytes()),
-                        node,
+                        read,
                         file,
                         layer: layer.layer,
                         trusted: layer.layer != Layer::Project || project_trusted,
@@ -69,10 +69,9 @@ fn read(
     files: &mut Files,
     layer: &LayerFiles,
     path: &Path,
-) -> Result<(Node, FileId), Vec<Diagnostic>> {
+) -> Result<(FileId, Read), Vec<Diagnostic>> {
     layer.access.check(world, path).map_err(|fault| vec![fault])?;
-    let source = read_source(world, files, path, &shown(world, path))?;
-    Ok((source.node, source.id))
+    read_outline(world, files, path, &shown(world, path))
 }
 
 /// The policy files in a folder. Sub-folders are not read; one that holds policies and is not `tests` is refused, since

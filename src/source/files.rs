@@ -2,6 +2,7 @@
 
 use crate::text::{FileId, Span};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// A human place: 1-based line and column, the column counted in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,21 @@ pub struct Location {
 struct File {
     path: PathBuf,
     text: String,
+    lines: OnceLock<Lines>,
+}
+
+/// Where the lines of a text start. Found once: a decision names several places, and a batch thousands.
+#[derive(Debug)]
+struct Lines {
+    starts: Vec<usize>,
+    ascii: bool,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        let after = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self { starts: std::iter::once(0).chain(after).collect(), ascii: text.is_ascii() }
+    }
 }
 
 /// All sources of one run.
@@ -35,7 +51,7 @@ impl Files {
     /// Registers a text under the path that people shall see.
     pub fn add(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
-        self.files.push(File { path: path.into(), text: text.into() });
+        self.files.push(File { path: path.into(), text: text.into(), lines: OnceLock::new() });
         id
     }
 
@@ -56,17 +72,20 @@ impl Files {
 
     /// Where a span starts.
     pub fn location(&self, span: Span) -> Location {
-        let text = self.text(span.file);
-        let mut start = (span.start as usize).min(text.len());
-        while !text.is_char_boundary(start) {
+        let Some(file) = self.files.get(span.file.0 as usize) else {
+            return Location { file: PathBuf::new(), line: 1, column: 1 };
+        };
+        let mut start = (span.start as usize).min(file.text.len());
+        while !file.text.is_char_boundary(start) {
             start -= 1;
         }
-        let before = text.get(..start).unwrap_or("");
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.bytes().filter(|&b| b == b'\n').count() + 1;
-        let column = before.get(line_start..).unwrap_or("").chars().count() + 1;
+        let lines = file.lines.get_or_init(|| Lines::of(&file.text));
+        let line = lines.starts.partition_point(|first| *first <= start);
+        let line_start = lines.starts.get(line.saturating_sub(1)).copied().unwrap_or(0);
+        let before = file.text.get(line_start..start).unwrap_or("");
+        let column = if lines.ascii { before.len() } else { before.chars().count() } + 1;
         Location {
-            file: self.path(span.file).to_path_buf(),
+            file: file.path.clone(),
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(column).unwrap_or(u32::MAX),
         }
@@ -85,5 +104,18 @@ mod tests {
         let at = files.location(Span::new(id, 11, 12));
         assert_eq!((at.line, at.column), (2, 5));
         assert_eq!(files.slice(Span::new(id, 11, 12)), "x");
+        for (start, place) in
+            [(0, (1, 1)), (1, (1, 1)), (5, (1, 5)), (6, (2, 1)), (12, (2, 6)), (13, (3, 1)), (99, (3, 1))]
+        {
+            let at = files.location(Span::new(id, start, start));
+            assert_eq!((at.line, at.column), place, "{start}");
+        }
+        let plain = files.add("b.yaml", "a\n\nbc");
+        for (start, place) in [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (3, (3, 1)), (4, (3, 2))] {
+            let at = files.location(Span::new(plain, start, start));
+            assert_eq!((at.line, at.column), place, "{start}");
+        }
+        let at = files.location(Span::new(crate::text::FileId(9), 3, 4));
+        assert_eq!((at.file, at.line, at.column), ("".into(), 1, 1));
     }
 }

@@ -1,8 +1,9 @@
 //! From a path to a tree of values: reads a manifest, policy or settings file.
 
 use super::files::Files;
-use super::json::{JsonLimits, parse_json};
+use super::json::{JsonLimits, parse_json, parse_outline};
 use super::node::Node;
+use super::outline::Outline;
 use super::yaml::{AliasBudget, parse_yaml_with};
 use crate::diag::{Code, Diagnostic};
 use crate::text::{FileId, Span, escape};
@@ -43,6 +44,49 @@ pub fn read_source_with(
     shown: &Path,
     aliases: AliasBudget,
 ) -> Result<Source, Vec<Diagnostic>> {
+    let (id, json) = register(world, files, path, shown)?;
+    let node = if json {
+        parse_json(files, id, JsonLimits::FILE).map_err(|diagnostic| vec![diagnostic])
+    } else {
+        parse_yaml_with(files, id, aliases)
+    };
+    node.map(|node| Source { id, node })
+}
+
+/// What was read of a file of which only parts may be needed.
+#[derive(Debug, Clone)]
+pub enum Read {
+    /// The outline of a JSON file.
+    Outline(Outline),
+    /// The tree of a YAML file.
+    Node(Node),
+}
+
+/// Reads a file without aliases, as [`read_source`] does, and JSON no further than to its outline.
+pub fn read_outline(
+    world: &dyn World,
+    files: &mut Files,
+    path: &Path,
+    shown: &Path,
+) -> Result<(FileId, Read), Vec<Diagnostic>> {
+    let (id, json) = register(world, files, path, shown)?;
+    let read = if json {
+        parse_outline(files, id, JsonLimits::FILE)
+            .map(Read::Outline)
+            .map_err(|diagnostic| vec![diagnostic])?
+    } else {
+        Read::Node(parse_yaml_with(files, id, AliasBudget::None)?)
+    };
+    Ok((id, read))
+}
+
+/// Registers the text of a file; whether it is JSON rather than YAML.
+fn register(
+    world: &dyn World,
+    files: &mut Files,
+    path: &Path,
+    shown: &Path,
+) -> Result<(FileId, bool), Vec<Diagnostic>> {
     let text = read_text(world, files, path, shown).map_err(|diagnostic| vec![diagnostic])?;
     let json = match path.extension().and_then(|extension| extension.to_str()) {
         Some("json") => true,
@@ -53,13 +97,7 @@ pub fn read_source_with(
             return Err(vec![Diagnostic::error(Code::SourceUnreadable, message).help(help)]);
         }
     };
-    let id = files.add(shown, text);
-    let node = if json {
-        parse_json(files, id, JsonLimits::FILE).map_err(|diagnostic| vec![diagnostic])
-    } else {
-        parse_yaml_with(files, id, aliases)
-    };
-    node.map(|node| Source { id, node })
+    Ok((files.add(shown, text), json))
 }
 
 fn read_text(world: &dyn World, files: &mut Files, path: &Path, shown: &Path) -> Result<String, Diagnostic> {

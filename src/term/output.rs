@@ -1,6 +1,6 @@
 //! The visible form of what a tool wrote, for a terminal.
 
-use crate::text::is_hidden;
+use crate::text::{has_hidden, is_hidden};
 use std::fmt::Write as _;
 
 /// Tool output as a terminal may see it: line feeds and tabs stay, every other hidden character is written as an
@@ -28,6 +28,9 @@ pub fn escape_output(bytes: &[u8]) -> String {
 /// JSON text in which hidden characters are written as `\u202e`. They can only stand inside strings, where the escape
 /// means the same character.
 pub(super) fn escape_json(json: &str) -> String {
+    if !has_hidden(json) {
+        return json.to_owned();
+    }
     let mut out = String::with_capacity(json.len() + 1);
     for c in json.chars() {
         if is_hidden(c) {

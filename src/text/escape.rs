@@ -58,6 +58,10 @@ pub const fn is_hidden(c: char) -> bool {
 
 /// Whether the text holds a character that [`escape`] would change, backslashes aside.
 pub fn has_hidden(text: &str) -> bool {
+    if text.is_ascii() {
+        // By far the commonest text, and the longest: whole documents.
+        return text.bytes().any(|byte| byte.is_ascii_control());
+    }
     text.chars().any(is_hidden)
 }
 
@@ -108,6 +112,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn plain_text_is_told_as_any_other(text in "[\\x00-\\x7f]{0,12}") {
+            prop_assert_eq!(has_hidden(&text), text.chars().any(is_hidden));
+        }
+
         #[test]
         fn nothing_hidden_is_left(text in any::<String>()) {
             prop_assert!(!escape(&text).as_str().chars().any(is_hidden));

@@ -89,10 +89,13 @@ impl World for HostWorld {
     fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
         let file =
             OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
-        if !file.metadata()?.is_file() {
+        let meta = file.metadata()?;
+        if !meta.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        let mut bytes = Vec::new();
+        // Room for all of it, or it is read in a dozen pieces.
+        let expected = usize::try_from(meta.len().min(len)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(expected + 1);
         file.take(len).read_to_end(&mut bytes)?;
         Ok(bytes)
     }

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-type Seen<T> = Mutex<HashMap<PathBuf, Result<T, (io::ErrorKind, Option<i32>)>>>;
+/// By the text of the path, which is hashed in one go; a path hashes its names one by one.
+type Seen<T> = Mutex<HashMap<OsString, Result<T, (io::ErrorKind, Option<i32>)>>>;
 
 /// Another world, asked at most once for what each path is. Writing or removing forgets everything.
 pub struct MemoWorld<'w> {
@@ -47,11 +48,11 @@ fn once<T: Clone>(seen: &Seen<T>, path: &Path, ask: impl FnOnce() -> io::Result<
     if !path.is_absolute() {
         return ask();
     }
-    if let Some(known) = lock(seen).get(path) {
+    if let Some(known) = lock(seen).get(path.as_os_str()) {
         return known.clone().map_err(error);
     }
     let answer = ask().map_err(|error| (error.kind(), error.raw_os_error()));
-    lock(seen).insert(path.to_path_buf(), answer.clone());
+    lock(seen).insert(path.as_os_str().to_owned(), answer.clone());
     answer.map_err(error)
 }
 

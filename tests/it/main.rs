@@ -17,6 +17,7 @@ mod errors;
 mod field_cases;
 mod harness;
 mod main_job;
+mod plan_calls;
 mod plan_is_run;
 mod prompt;
 mod sandbox;

@@ -127,6 +127,8 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("validate nothing", 5),
         ("validate --calls docs/good.jsonl", 0),
         ("validate --calls docs/mixed.jsonl", 3),
+        ("plan --calls docs/good.jsonl", 11),
+        ("plan --calls docs/mixed.jsonl", 3),
         ("check", 1),
         ("check nowhere", 2),
         ("tools list", 0),
@@ -176,7 +178,13 @@ fn every_document_keeps_its_schema() {
             assert!(matches!(ran.code, Some(1 | 4)), "{line}: {ran:?}");
             faulty.extend(faults(&ran, &schemas).iter().map(|fault| format!("{line}: {fault}")));
         }
-        assert!(faulty.is_empty(), "{}", faulty.join("\n"));
+        project.file("policies/main.yaml", "policy: main\nformat: 1\nrole: host\n").trusted();
+        let ran = project.run(["--format", "ndjson", "-q", "plan", "--calls", "docs/mixed.jsonl"]).expect(3);
+        for (line, kind) in ran.out().lines().zip(["plan", "failure", "failure"]) {
+            let document: Value = serde_json::from_str(line).unwrap();
+            let kind = &schemas[&format!("toolctl.{kind}/v1")];
+            faulty.extend(kind.iter_errors(&document).map(|error| format!("{line}: {error}")));
+        }
         let ran = project.run(["--format", "ndjson", "-q", "validate", "--calls", "docs/mixed.jsonl"]);
         assert_eq!(ran.out().lines().count(), 3);
         for line in ran.out().lines() {
@@ -184,6 +192,7 @@ fn every_document_keeps_its_schema() {
             let kind = &schemas["toolctl.validation/v1"];
             faulty.extend(kind.iter_errors(&document).map(|error| format!("{line}: {error}")));
         }
+        assert!(faulty.is_empty(), "{}", faulty.join("\n"));
         for name in schemas.keys() {
             assert!(seen.contains_key(name), "no command printed {name}");
         }

@@ -64,7 +64,7 @@ fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Che
     if is_untrusted(project) {
         checked.untrusted.extend(project.root.iter().map(|root| escape(&root.to_string_lossy()).to_string()));
     }
-    match load_policies(session, project) {
+    match load_policies(session, project, None) {
         Err(Failure::Config(faults)) => findings.extend(faults),
         Err(other) => findings.extend(other.diagnostics()),
         Ok(set) => {

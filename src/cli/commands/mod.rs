@@ -5,6 +5,7 @@ pub(super) mod doctor;
 pub(super) mod environment;
 pub(super) mod explain;
 pub(super) mod plan;
+mod plan_calls;
 pub(super) mod policy;
 pub(super) mod run;
 pub(super) mod tools;

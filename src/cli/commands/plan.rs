@@ -11,20 +11,22 @@ use crate::cli::verdict::{
 };
 use crate::diag::Diagnostic;
 use crate::gate::{approval_digest, sandbox_line};
-use crate::model::{Context, Effect, RunMode};
-use crate::policy::{self, Action, Decided, EffectOrigin};
+use crate::model::Effect;
+use crate::policy::{Action, Decided, EffectOrigin, decide_for_plan};
 use crate::result::DecisionInfo;
 use crate::sandbox::{PlanReport, SandboxError, probe};
 use crate::term::{Format, Text, quote_argv};
 use crate::text::escape;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// `toolctl.plan/v1`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct PlanDocument {
+pub(super) struct PlanDocument {
     schema: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
     tool_call_id: String,
     tool_name: String,
     layer: &'static str,
@@ -48,12 +50,16 @@ struct PlanDocument {
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Failure> {
-    let prepared = prepare(session, &args.call)?;
-    let raw = prepared.read_args(session, &args.call)?;
-    let in_plan_mode = plan_mode(session, &prepared, args, raw.clone())?;
-    let ready = prepared.ready_with(session, &args.call, raw)?;
+    if let Some(file) = &args.calls.calls {
+        return super::plan_calls::run(session, file, &args.calls.context);
+    }
+    let call = args.calls.one();
+    let prepared = prepare(session, &call)?;
+    let ready = prepared.ready(session, &call)?;
     let (call, command, _stdin) = ready.split();
-    let decided = prepared.decide(session, call);
+    let (decided, in_plan_mode) =
+        decide_for_plan(prepared.facts(session, call), &prepared.policies, &prepared.ctx);
+    let in_plan_mode = decision_info(&session.files, &in_plan_mode);
     let mut exit = decision_exit(decided.decision());
     let plan = if decided.decision().action == Action::Deny {
         None
@@ -77,6 +83,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
         fault,
         exit,
         asked: args.preflight,
+        line: None,
     };
     if session.ui.format() == Format::Human {
         human(session, &shown)?;
@@ -86,30 +93,26 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
     Ok(exit)
 }
 
-struct Shown<'a> {
-    prepared: &'a Prepared,
-    decided: &'a Decided,
-    report: Option<PlanReport>,
-    digest: Option<String>,
-    in_plan_mode: DecisionInfo,
-    fault: Option<SandboxError>,
-    exit: Exit,
-    asked: bool,
-}
-
-/// The decision that the same call would get in plan mode.
-fn plan_mode(
-    session: &Session<'_>,
-    prepared: &Prepared,
-    args: &PlanArgs,
-    raw: Map<String, Value>,
-) -> Result<DecisionInfo, Failure> {
-    // Validated anew: a validated call goes through one decision, and this is another.
-    let ready = prepared.ready_with(session, &args.call, raw)?;
-    let ctx = Context { mode: RunMode::Plan, ..prepared.ctx.clone() };
-    let facts = policy::facts(ready.call, std::sync::Arc::clone(&prepared.facts), &prepared.env(session));
-    let decided = policy::decide(policy::classify(facts, &prepared.policies, &ctx), &prepared.policies, &ctx);
-    Ok(decision_info(&session.files, decided.decision()))
+/// What is shown of a planned call.
+pub(super) struct Shown<'a> {
+    /// The tool and its policies.
+    pub(super) prepared: &'a Prepared,
+    /// The decision.
+    pub(super) decided: &'a Decided,
+    /// The sandbox, if it was planned.
+    pub(super) report: Option<PlanReport>,
+    /// What an approval would be for.
+    pub(super) digest: Option<String>,
+    /// The decision on the same call in plan mode.
+    pub(super) in_plan_mode: DecisionInfo,
+    /// Why this machine cannot hold the sandbox.
+    pub(super) fault: Option<SandboxError>,
+    /// What `run` would end with.
+    pub(super) exit: Exit,
+    /// Whether the machine was asked.
+    pub(super) asked: bool,
+    /// The line of the call in a file of them.
+    pub(super) line: Option<u64>,
 }
 
 /// Whether this machine can hold the sandbox, tried for real in a throw-away process. `None` is yes.
@@ -132,11 +135,13 @@ fn preflight(report: &PlanReport) -> Option<SandboxError> {
     })
 }
 
-fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
+/// The document of a planned call.
+pub(super) fn json(session: &Session<'_>, shown: &Shown<'_>) -> PlanDocument {
     let call = shown.decided.call();
     let decision = shown.decided.decision();
     PlanDocument {
         schema: "toolctl.plan/v1",
+        line: shown.line,
         tool_call_id: call.tool_call_id().to_owned(),
         tool_name: call.tool_name().to_owned(),
         layer: shown.prepared.tool.layer.as_str(),

@@ -3,7 +3,7 @@
 use crate::cli::args::{CallArgs, PolicyCommand};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::prepare::{load_policies, prepare};
+use crate::cli::prepare::{load_policies, prepare_whole};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, decision_info, origin_line, place, rule_line};
 use crate::model::Effect;
@@ -21,7 +21,7 @@ pub(crate) fn run(session: &mut Session<'_>, command: &PolicyCommand) -> Result<
 }
 
 fn explain_call(session: &mut Session<'_>, args: &CallArgs) -> Result<Exit, Failure> {
-    let prepared = prepare(session, args)?;
+    let prepared = prepare_whole(session, args)?;
     let ready = prepared.ready(session, args)?;
     let secrets = prepared.tool.schema.secrets(&Value::Object(ready.call.args().clone()));
     let classified = prepared.classify(session, ready.call);
@@ -195,7 +195,7 @@ fn truth(truth: &Truth) -> Value {
 
 fn show(session: &mut Session<'_>) -> Result<Exit, Failure> {
     let project = session.project()?;
-    let set = load_policies(session, &project)?;
+    let set = load_policies(session, &project, None)?;
     if session.ui.format() == Format::Human {
         let mut table = Table::new(&["policy", "layer", "counts", "file", "rules"]);
         for source in set.sources() {

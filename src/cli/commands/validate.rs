@@ -1,7 +1,7 @@
 //! `toolctl validate`: checks arguments against a tool's schema and its command line; no policy is asked.
 
 use crate::call::{Call, ValidatedCall, args_from_flags, parse_args};
-use crate::cli::args::{CallArgs, ValidateArgs};
+use crate::cli::args::{CallArgs, CallsArgs};
 use crate::cli::exit::Exit;
 use crate::cli::failure::{ArgumentFault, Failure};
 use crate::cli::filling::shown_args;
@@ -16,17 +16,11 @@ use crate::text::escape;
 use serde_json::{Value, json};
 
 /// Runs the command.
-pub(crate) fn run(session: &mut Session<'_>, args: &ValidateArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &mut Session<'_>, args: &CallsArgs) -> Result<Exit, Failure> {
     if let Some(file) = &args.calls {
         return super::validate_calls::run(session, file, &args.context);
     }
-    let args = CallArgs {
-        // Without `--calls` the command line does not parse without a tool.
-        tool: args.tool.clone().unwrap_or_default(),
-        args: args.args.clone(),
-        arg: args.arg.clone(),
-        context: args.context.clone(),
-    };
+    let args = args.one();
     match validated(session, &args) {
         Ok((tool, call)) => {
             if session.ui.format() == Format::Human {

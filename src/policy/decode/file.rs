@@ -1,12 +1,13 @@
 //! Decodes a policy file.
 
 use super::condition::{Scope, condition};
+use super::prune::prune;
 use super::{effects, rule};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::action::{Action, Role};
-use crate::policy::model::{Default, PolicyFile};
+use crate::policy::model::{Default, PolicyFile, Skipped};
 use crate::policy::vars::Vars;
-use crate::source::{Decoder, MapReader, Node, NodeKind};
+use crate::source::{Decoder, MapReader, Node, NodeKind, Part};
 use crate::text::escape;
 use std::collections::HashMap;
 
@@ -60,9 +61,20 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
         trust_hints: trust_hints.unwrap_or_default(),
         applies_for,
         rules,
+        skipped: Skipped::default(),
     };
     check_ids(decoder, &file);
     (decoder.count() == before).then_some(file)
+}
+
+/// Decodes a policy file for calls of some tools: rules and effects of which it is plain that they speak of other tools
+/// and that nothing is wrong with them are left out. What is reported, and what is decided about those tools, is the
+/// same as with [`decode`].
+pub fn decode_for(decoder: &mut Decoder, root: Part<'_>, tools: &[&str]) -> Option<PolicyFile> {
+    match prune(root, tools) {
+        Some((node, skipped)) => decode(decoder, &node).map(|file| PolicyFile { skipped, ..file }),
+        None => decode(decoder, &root.node()),
+    }
 }
 
 fn policy_name(decoder: &mut Decoder, node: &Node) -> Option<String> {

@@ -4,7 +4,9 @@ mod condition;
 mod effects;
 mod file;
 mod matcher;
+mod plain;
+mod prune;
 mod rule;
 
 pub(super) use condition::approval_condition;
-pub use file::decode;
+pub use file::{decode, decode_for};

@@ -59,7 +59,7 @@ impl Pattern {
 
 /// Whether a pattern is made of names, `*` and at most two `**` that are not neighbours, so that matching it as it
 /// stands is quick whatever the text is.
-fn is_plain(pattern: &str) -> bool {
+pub(in crate::policy) fn is_plain(pattern: &str) -> bool {
     let mut deep = 0;
     let mut before = false;
     for segment in pattern.split('/') {

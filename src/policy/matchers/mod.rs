@@ -13,7 +13,7 @@ mod test;
 mod text;
 
 pub(super) use equal::{Equal, OneOf};
-pub(super) use glob::{Pattern, TextGlob};
+pub(super) use glob::{Pattern, TextGlob, is_plain};
 pub(super) use number::{Bound, Compare};
 pub(super) use operand::{Operand, show_all};
 pub(super) use path::{Ext, Globs, PathPattern, Under};

@@ -5,13 +5,14 @@ mod decoding;
 mod docs;
 mod engine;
 mod layers;
+mod lazy;
 mod matching;
 mod properties;
 mod semantics;
 
 use super::{
     Action, Decided, Decision, Explanation, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts,
-    check_for_tool, classify, decide, decode, explain, facts,
+    check_for_tool, classify, decide, decide_for_plan, decode, explain, facts,
 };
 use crate::call::{Call, CallEnv, validate};
 use crate::diag::{Code, Diagnostic};
@@ -111,6 +112,10 @@ impl Lab {
         args: &Value,
         then: impl FnOnce(super::Classified<'_>, &PolicySet) -> R,
     ) -> R {
+        self.with_facts(args, |facts| then(classify(facts, set, &self.ctx), set))
+    }
+
+    fn with_facts<R>(&self, args: &Value, then: impl FnOnce(super::Facts<'_>) -> R) -> R {
         let (schema, _) = Schema::compile_tool(&self.tool.parameters).unwrap();
         let env = CallEnv {
             world: &self.world,
@@ -131,7 +136,13 @@ impl Lab {
             legacy_approval: &self.legacy,
             project_untrusted: self.untrusted,
         };
-        then(classify(facts(call, Arc::new(self.tool.clone()), &env), set, &self.ctx), set)
+        then(facts(call, Arc::new(self.tool.clone()), &env))
+    }
+
+    /// The decision, and that of plan mode.
+    pub(super) fn plan(&self, set: &PolicySet, args: &Value) -> (Decision, Decision) {
+        let (decided, plan) = self.with_facts(args, |facts| decide_for_plan(facts, set, &self.ctx));
+        (decided.decision().clone(), plan)
     }
 
     pub(super) fn decided(&self, set: &PolicySet, args: &Value) -> Decided {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-fn lab() -> Lab {
+pub(super) fn lab() -> Lab {
     let mut lab = Lab::new(
         "t",
         json!({"s": {"type": "string"}, "n": {"type": "integer"}, "p": {"type": "string", "format": "path"}}),
@@ -42,7 +42,7 @@ fn condition() -> impl Strategy<Value = String> {
     })
 }
 
-fn rule(actions: &'static [&'static str]) -> impl Strategy<Value = String> {
+pub(super) fn rule(actions: &'static [&'static str]) -> impl Strategy<Value = String> {
     let tool = prop::sample::select(vec!["", "tool: t, ", "tool: other, ", "tool: \"*\", "]);
     (tool, condition(), prop::option::of(condition()), prop::sample::select(actions)).prop_map(
         |(tool, when, unless, action)| {
@@ -52,10 +52,10 @@ fn rule(actions: &'static [&'static str]) -> impl Strategy<Value = String> {
     )
 }
 
-const ALL: &[&str] = &["allow", "allow", "ask", "deny", "{ atLeast: ask }"];
+pub(super) const ALL: &[&str] = &["allow", "allow", "ask", "deny", "{ atLeast: ask }"];
 const GUARDS: &[&str] = &["deny", "{ atLeast: ask }"];
 
-fn args() -> impl Strategy<Value = Value> {
+pub(super) fn args() -> impl Strategy<Value = Value> {
     let s = prop::sample::select(vec![None, Some("a"), Some("b"), Some("src/x"), Some("\u{0}")]);
     let p = prop::sample::select(vec![None, Some("src/a"), Some(".env"), Some("out/x"), Some("/srv/.env")]);
     (s, prop::option::of(0i64..7), p).prop_map(|(s, n, p)| {
@@ -96,7 +96,7 @@ fn decide(lab: &Lab, sources: Vec<PolicySource>, args: &Value) -> Decision {
     lab.decide(&set, args)
 }
 
-fn same(a: &Decision, b: &Decision) -> bool {
+pub(super) fn same(a: &Decision, b: &Decision) -> bool {
     let matched = |d: &Decision| {
         let mut all: Vec<_> = d.matched.iter().map(|m| (m.rule.clone(), m.action, m.decisive)).collect();
         all.sort();
@@ -110,7 +110,7 @@ fn same(a: &Decision, b: &Decision) -> bool {
         && matched(a) == matched(b)
 }
 
-fn defaults() -> impl Strategy<Value = &'static str> {
+pub(super) fn defaults() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["allow", "ask", "deny"])
 }
 
@@ -158,6 +158,20 @@ proptest! {
         prop_assert!(alone <= guarded && alone <= delegate_too);
         // Removing the delegate never tightens, removing the guard neither.
         prop_assert!(guarded <= all && delegate_too <= all);
+    }
+
+    #[test]
+    fn a_plan_decides_as_each_mode_alone(
+        rules in prop::collection::vec(rule(ALL), 0..5),
+        default in defaults(),
+        args in args(),
+    ) {
+        let mut lab = lab();
+        let (set, _) = PolicySet::new(vec![file("h", "host", default, &rules)]);
+        let (decision, plan) = lab.plan(&set, &args);
+        prop_assert_eq!(decision, lab.decide(&set, &args));
+        lab.ctx.mode = crate::model::RunMode::Plan;
+        prop_assert_eq!(plan, lab.decide(&set, &args));
     }
 
     #[test]

@@ -3,8 +3,10 @@
 use crate::source::node::{Entry, Node, NodeKind};
 use crate::text::{FileId, Span};
 use serde_json::{Map, Number, Value};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// Whether an object has a key already.
@@ -17,68 +19,88 @@ pub(super) enum Seen {
     At(usize),
 }
 
-/// Receives the parts of a document in order.
-pub(super) trait Build {
+/// Receives the parts of a document in order. Texts without an escape are lent from the document.
+pub(super) trait Build<'t> {
     type Value;
-    type Object: Default;
+    type Array;
+    type Object;
 
-    fn null(&self, at: Range<usize>) -> Self::Value;
-    fn boolean(&self, value: bool, at: Range<usize>) -> Self::Value;
-    fn number(&self, text: &str, at: Range<usize>) -> Self::Value;
-    fn string(&self, text: String, at: Range<usize>) -> Self::Value;
-    fn array(&self, items: Vec<Self::Value>, at: Range<usize>) -> Self::Value;
-    fn close(&self, object: Self::Object, at: Range<usize>) -> Self::Value;
+    fn null(&mut self, at: Range<usize>) -> Self::Value;
+    fn boolean(&mut self, value: bool, at: Range<usize>) -> Self::Value;
+    fn number(&mut self, text: &'t str, at: Range<usize>) -> Self::Value;
+    fn string(&mut self, text: Cow<'t, str>, at: Range<usize>) -> Self::Value;
 
+    /// An array starts at this byte.
+    fn open_array(&mut self, at: usize) -> Self::Array;
+    fn item(&mut self, array: &mut Self::Array, value: Self::Value);
+    fn array(&mut self, array: Self::Array, at: Range<usize>) -> Self::Value;
+
+    /// An object starts at this byte.
+    fn open_object(&mut self, at: usize) -> Self::Object;
     /// Whether the object has the key already; if not, the builder may remember its place.
-    fn first(&self, object: &mut Self::Object, key: &str, at: usize) -> Seen;
-    fn entry(&self, object: &mut Self::Object, key: String, at: Range<usize>, value: Self::Value);
+    fn key(&mut self, object: &mut Self::Object, key: &Cow<'t, str>, at: Range<usize>) -> Seen;
+    fn entry(&mut self, object: &mut Self::Object, key: Cow<'t, str>, at: Range<usize>, value: Self::Value);
+    fn object(&mut self, object: Self::Object, at: Range<usize>) -> Self::Value;
 }
 
 /// Builds plain values, for call arguments.
 pub(super) struct Values;
 
-impl Build for Values {
+impl<'t> Build<'t> for Values {
     type Value = Value;
+    type Array = Vec<Value>;
     type Object = Map<String, Value>;
 
-    fn null(&self, _: Range<usize>) -> Value {
+    fn null(&mut self, _: Range<usize>) -> Value {
         Value::Null
     }
 
-    fn boolean(&self, value: bool, _: Range<usize>) -> Value {
+    fn boolean(&mut self, value: bool, _: Range<usize>) -> Value {
         Value::Bool(value)
     }
 
-    fn number(&self, text: &str, _: Range<usize>) -> Value {
+    fn number(&mut self, text: &'t str, _: Range<usize>) -> Value {
         // The parser has checked the text; this keeps its digits, where parsing would only check them again.
         Value::Number(Number::from_string_unchecked(text.to_owned()))
     }
 
-    fn string(&self, text: String, _: Range<usize>) -> Value {
-        Value::String(text)
+    fn string(&mut self, text: Cow<'t, str>, _: Range<usize>) -> Value {
+        Value::String(text.into_owned())
     }
 
-    fn array(&self, items: Vec<Value>, _: Range<usize>) -> Value {
-        Value::Array(items)
+    fn open_array(&mut self, _: usize) -> Vec<Value> {
+        Vec::new()
     }
 
-    fn close(&self, object: Map<String, Value>, _: Range<usize>) -> Value {
+    fn item(&mut self, array: &mut Vec<Value>, value: Value) {
+        array.push(value);
+    }
+
+    fn array(&mut self, array: Vec<Value>, _: Range<usize>) -> Value {
+        Value::Array(array)
+    }
+
+    fn open_object(&mut self, _: usize) -> Map<String, Value> {
+        Map::new()
+    }
+
+    fn key(&mut self, object: &mut Map<String, Value>, key: &Cow<'t, str>, _: Range<usize>) -> Seen {
+        if object.contains_key(key.as_ref()) { Seen::Somewhere } else { Seen::No }
+    }
+
+    fn entry(&mut self, object: &mut Map<String, Value>, key: Cow<'t, str>, _: Range<usize>, value: Value) {
+        object.insert(key.into_owned(), value);
+    }
+
+    fn object(&mut self, object: Map<String, Value>, _: Range<usize>) -> Value {
         Value::Object(object)
-    }
-
-    fn first(&self, object: &mut Map<String, Value>, key: &str, _: usize) -> Seen {
-        if object.contains_key(key) { Seen::Somewhere } else { Seen::No }
-    }
-
-    fn entry(&self, object: &mut Map<String, Value>, key: String, _: Range<usize>, value: Value) {
-        object.insert(key, value);
     }
 }
 
 /// Builds values with places, for files.
 pub(super) struct Nodes(pub(super) FileId);
 
-/// An object that is being built, with the places of its keys.
+/// An object that is being built. The keys of a large one are also kept in a map, with the place of each.
 #[derive(Default)]
 pub(super) struct OpenObject {
     entries: Vec<Entry>,
@@ -96,66 +118,102 @@ impl Nodes {
     }
 }
 
-impl Build for Nodes {
+impl<'t> Build<'t> for Nodes {
     type Value = Node;
+    type Array = Vec<Node>;
     type Object = OpenObject;
 
-    fn null(&self, at: Range<usize>) -> Node {
+    fn null(&mut self, at: Range<usize>) -> Node {
         self.node(NodeKind::Null, at)
     }
 
-    fn boolean(&self, value: bool, at: Range<usize>) -> Node {
+    fn boolean(&mut self, value: bool, at: Range<usize>) -> Node {
         self.node(NodeKind::Bool(value), at)
     }
 
-    fn number(&self, text: &str, at: Range<usize>) -> Node {
+    fn number(&mut self, text: &'t str, at: Range<usize>) -> Node {
         self.node(NodeKind::Number(text.to_owned()), at)
     }
 
-    fn string(&self, text: String, at: Range<usize>) -> Node {
-        self.node(NodeKind::String(text), at)
+    fn string(&mut self, text: Cow<'t, str>, at: Range<usize>) -> Node {
+        self.node(NodeKind::String(text.into_owned()), at)
     }
 
-    fn array(&self, items: Vec<Node>, at: Range<usize>) -> Node {
-        self.node(NodeKind::Seq(items), at)
+    fn open_array(&mut self, _: usize) -> Vec<Node> {
+        Vec::new()
     }
 
-    fn close(&self, object: OpenObject, at: Range<usize>) -> Node {
+    fn item(&mut self, array: &mut Vec<Node>, value: Node) {
+        array.push(value);
+    }
+
+    fn array(&mut self, array: Vec<Node>, at: Range<usize>) -> Node {
+        self.node(NodeKind::Seq(array), at)
+    }
+
+    fn open_object(&mut self, _: usize) -> OpenObject {
+        OpenObject::default()
+    }
+
+    fn key(&mut self, object: &mut OpenObject, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
+        if object.entries.len() < FEW_KEYS {
+            let first = object.entries.iter().find(|entry| entry.key == key.as_ref());
+            return first.map_or(Seen::No, |entry| Seen::At(entry.key_span.start as usize));
+        }
+        if object.places.is_empty() {
+            let all = object.entries.iter();
+            object.places = all.map(|entry| (entry.key.clone(), entry.key_span.start as usize)).collect();
+        }
+        remember(&mut object.places, key.as_ref().to_owned(), at.start)
+    }
+
+    fn entry(&mut self, object: &mut OpenObject, key: Cow<'t, str>, at: Range<usize>, value: Node) {
+        object.entries.push(Entry { key: key.into_owned(), key_span: self.span(at), value });
+    }
+
+    fn object(&mut self, object: OpenObject, at: Range<usize>) -> Node {
         self.node(NodeKind::Map(object.entries), at)
     }
+}
 
-    fn first(&self, object: &mut OpenObject, key: &str, at: usize) -> Seen {
-        Places.first(&mut object.places, key, at)
-    }
+/// Up to so many keys are compared one by one, which is quicker than a map of them.
+pub(super) const FEW_KEYS: usize = 12;
 
-    fn entry(&self, object: &mut OpenObject, key: String, at: Range<usize>, value: Node) {
-        object.entries.push(Entry { key, key_span: self.span(at), value });
+/// Looks a key up, and keeps its place if it is new.
+pub(super) fn remember<K: Hash + Eq>(places: &mut HashMap<K, usize>, key: K, at: usize) -> Seen {
+    match places.entry(key) {
+        hash_map::Entry::Occupied(first) => Seen::At(*first.get()),
+        hash_map::Entry::Vacant(free) => {
+            free.insert(at);
+            Seen::No
+        }
     }
 }
 
 /// Builds nothing and remembers the places of keys: the second look at a document with a duplicate key.
 pub(super) struct Places;
 
-impl Build for Places {
+impl<'t> Build<'t> for Places {
     type Value = ();
-    type Object = HashMap<String, usize>;
+    type Array = ();
+    type Object = HashMap<Cow<'t, str>, usize>;
 
-    fn null(&self, _: Range<usize>) {}
-    fn boolean(&self, _: bool, _: Range<usize>) {}
-    fn number(&self, _: &str, _: Range<usize>) {}
-    fn string(&self, _: String, _: Range<usize>) {}
-    fn array(&self, _: Vec<()>, _: Range<usize>) {}
-    fn close(&self, _: HashMap<String, usize>, _: Range<usize>) {}
+    fn null(&mut self, _: Range<usize>) {}
+    fn boolean(&mut self, _: bool, _: Range<usize>) {}
+    fn number(&mut self, _: &'t str, _: Range<usize>) {}
+    fn string(&mut self, _: Cow<'t, str>, _: Range<usize>) {}
+    fn open_array(&mut self, _: usize) {}
+    fn item(&mut self, (): &mut (), (): ()) {}
+    fn array(&mut self, (): (), _: Range<usize>) {}
 
-    fn first(&self, places: &mut HashMap<String, usize>, key: &str, at: usize) -> Seen {
-        match places.entry(key.to_owned()) {
-            hash_map::Entry::Occupied(first) => Seen::At(*first.get()),
-            hash_map::Entry::Vacant(free) => {
-                free.insert(at);
-                Seen::No
-            }
-        }
+    fn open_object(&mut self, _: usize) -> Self::Object {
+        HashMap::new()
     }
 
-    fn entry(&self, _: &mut HashMap<String, usize>, _: String, _: Range<usize>, (): ()) {}
+    fn key(&mut self, places: &mut Self::Object, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
+        remember(places, key.clone(), at.start)
+    }
+
+    fn entry(&mut self, _: &mut Self::Object, _: Cow<'t, str>, _: Range<usize>, (): ()) {}
+    fn object(&mut self, _: Self::Object, _: Range<usize>) {}
 }

@@ -10,10 +10,11 @@ mod number;
 mod parser;
 mod read;
 mod remark;
+mod tokens;
 
 #[cfg(test)]
 pub(super) mod tests;
 
 pub use error::{JsonError, JsonErrorKind};
 pub(super) use number::json_number;
-pub use read::{JsonLimits, parse_arguments, parse_json, parse_value};
+pub use read::{JsonLimits, parse_arguments, parse_json, parse_outline, parse_value};

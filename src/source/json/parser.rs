@@ -5,6 +5,8 @@ use super::error::JsonErrorKind;
 use super::number::{in_range, scan};
 use super::remark::{Place, ended, trailing, unexpected};
 use crate::text::escape;
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// The parser calls itself once a level; this keeps its stack small whatever limit is asked for.
 const MAX_RECURSION: usize = 256;
@@ -37,7 +39,7 @@ pub(super) struct Parser<'t, B> {
     build: B,
 }
 
-impl<'t, B: Build> Parser<'t, B> {
+impl<'t, B: Build<'t>> Parser<'t, B> {
     pub(super) fn new(text: &'t str, max_depth: usize, build: B) -> Self {
         Self { text, at: 0, depth: 0, max_depth: max_depth.min(MAX_RECURSION), build }
     }
@@ -168,17 +170,18 @@ impl<'t, B: Build> Parser<'t, B> {
 
     fn array(&mut self) -> Result<B::Value, Fault> {
         let start = self.at;
-        let mut items = Vec::new();
+        let mut array = self.build.open_array(start);
         self.at += 1;
         self.skip_space();
         if self.take(b']') {
-            return Ok(self.build.array(items, start..self.at));
+            return Ok(self.build.array(array, start..self.at));
         }
         loop {
-            items.push(self.value()?);
+            let value = self.value()?;
+            self.build.item(&mut array, value);
             self.skip_space();
             if self.take(b']') {
-                return Ok(self.build.array(items, start..self.at));
+                return Ok(self.build.array(array, start..self.at));
             }
             if !self.take(b',') {
                 return Err(self.unexpected(Place::AfterItem));
@@ -189,17 +192,17 @@ impl<'t, B: Build> Parser<'t, B> {
 
     fn object(&mut self) -> Result<B::Value, Fault> {
         let start = self.at;
-        let mut object = B::Object::default();
+        let mut object = self.build.open_object(start);
         self.at += 1;
         self.skip_space();
         if self.take(b'}') {
-            return Ok(self.build.close(object, start..self.at));
+            return Ok(self.build.object(object, start..self.at));
         }
         loop {
             self.entry(&mut object)?;
             self.skip_space();
             if self.take(b'}') {
-                return Ok(self.build.close(object, start..self.at));
+                return Ok(self.build.object(object, start..self.at));
             }
             if !self.take(b',') {
                 return Err(self.unexpected(Place::AfterEntry));
@@ -215,7 +218,7 @@ impl<'t, B: Build> Parser<'t, B> {
         let start = self.at;
         let key = self.string()?;
         let end = self.at;
-        self.check_key(object, &key, start)?;
+        self.check_key(object, &key, start..end)?;
         self.skip_space();
         if !self.take(b':') {
             return Err(self.unexpected(Place::Colon));
@@ -226,21 +229,27 @@ impl<'t, B: Build> Parser<'t, B> {
         Ok(())
     }
 
-    fn check_key(&self, object: &mut B::Object, key: &str, at: usize) -> Result<(), Fault> {
+    fn check_key(
+        &mut self,
+        object: &mut B::Object,
+        key: &Cow<'t, str>,
+        at: Range<usize>,
+    ) -> Result<(), Fault> {
+        let start = at.start;
         if key.starts_with(RESERVED_KEY) {
             return Err(Fault::new(
                 JsonErrorKind::ReservedKey,
-                at,
+                start,
                 format!("keys that start with `{RESERVED_KEY}` are not accepted"),
             ));
         }
-        let other = match self.build.first(object, key, at) {
+        let other = match self.build.key(object, key, at) {
             Seen::No => return Ok(()),
             Seen::Somewhere => None,
             Seen::At(other) => Some(other),
         };
         let message = format!("the key `{}` stands twice in one object: keep one of the two", escape(key));
-        Err(Fault { other, ..Fault::new(JsonErrorKind::DuplicateKey, at, message) })
+        Err(Fault { other, ..Fault::new(JsonErrorKind::DuplicateKey, start, message) })
     }
 
     /// After a comma: the next value or key has to come, not the end.
@@ -257,20 +266,23 @@ impl<'t, B: Build> Parser<'t, B> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Fault> {
+    fn string(&mut self) -> Result<Cow<'t, str>, Fault> {
         self.at += 1;
-        let mut out = String::new();
+        let first = self.plain();
+        if self.take(b'"') {
+            return Ok(Cow::Borrowed(first));
+        }
+        let mut out = first.to_owned();
         loop {
-            let rest = self.rest();
-            let plain = rest.bytes().take_while(|&b| b >= b' ' && b != b'"' && b != b'\\').count();
-            out.push_str(rest.get(..plain).unwrap_or(""));
-            self.at += plain;
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(out);
+                    return Ok(Cow::Owned(out));
                 }
-                Some(b'\\') => out.push(self.escaped()?),
+                Some(b'\\') => {
+                    out.push(self.escaped()?);
+                    out.push_str(self.plain());
+                }
                 Some(control) => {
                     return Err(Fault::new(
                         JsonErrorKind::ControlCharacter,
@@ -281,6 +293,15 @@ impl<'t, B: Build> Parser<'t, B> {
                 None => return Err(ended(Place::String, self.at)),
             }
         }
+    }
+
+    /// The part of a string up to its end or to what cannot stand for itself.
+    fn plain(&mut self) -> &'t str {
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start..).unwrap_or_default();
+        let length = rest.iter().position(|&b| b < b' ' || b == b'"' || b == b'\\').unwrap_or(rest.len());
+        self.at += length;
+        self.text.get(start..self.at).unwrap_or("")
     }
 
     fn escaped(&mut self) -> Result<char, Fault> {

@@ -3,8 +3,9 @@
 use super::build::{Build, Nodes, Places, Values};
 use super::error::{JsonError, JsonErrorKind};
 use super::parser::{Fault, Parser};
-use crate::diag::Diagnostic;
-use crate::source::{Files, Node};
+use super::tokens::Tokens;
+use crate::diag::{Code, Diagnostic};
+use crate::source::{Files, Node, Outline};
 use crate::text::{FileId, Span};
 use serde_json::{Map, Value};
 
@@ -33,20 +34,37 @@ impl Default for JsonLimits {
 /// Reads one JSON document of a registered file, with the place of each part.
 pub fn parse_json(files: &Files, id: FileId, limits: JsonLimits) -> Result<Node, Diagnostic> {
     let text = files.text(id);
+    parse(text.as_bytes(), limits, Nodes(id)).map_err(|error| of_file(&error, text, id))
+}
+
+/// The same as an outline, which is made faster and of which parts can be left out.
+pub fn parse_outline(files: &Files, id: FileId, limits: JsonLimits) -> Result<Outline, Diagnostic> {
+    let text = files.text(id);
+    let mut tokens = Tokens::for_bytes(text.len());
+    let parsed = parse(text.as_bytes(), limits, &mut tokens);
+    if let (Ok(()), Some(outline)) = (parsed, tokens.outline(id)) {
+        return Ok(outline);
+    }
+    // Whatever is wrong is said by the builder of nodes; it finds no less.
+    Err(parse_json(files, id, limits).err().unwrap_or_else(|| {
+        Diagnostic::error(Code::SourceJson, "the file cannot be read").at(Span::new(id, 0, 0), "")
+    }))
+}
+
+/// A fault, shown in its file.
+fn of_file(error: &JsonError, text: &str, id: FileId) -> Diagnostic {
     let nodes = Nodes(id);
-    parse(text.as_bytes(), limits, Nodes(id)).map_err(|error| {
-        let next = text.get(error.offset..).and_then(|rest| rest.chars().next());
-        let end = error.offset + next.map_or(0, char::len_utf8);
-        let key = |start: usize| nodes.span(start..string_end(text, start));
-        let diagnostic = Diagnostic::error(error.source_code(), error.message.clone());
-        match (error.kind, error.other) {
-            (JsonErrorKind::DuplicateKey, Some(first)) => {
-                diagnostic.at(key(error.offset), "again here").see(key(first), "first here")
-            }
-            (JsonErrorKind::TooLarge, _) => diagnostic.at(Span::new(id, 0, 0), ""),
-            _ => diagnostic.at(nodes.span(error.offset..end), ""),
+    let next = text.get(error.offset..).and_then(|rest| rest.chars().next());
+    let end = error.offset + next.map_or(0, char::len_utf8);
+    let key = |start: usize| nodes.span(start..string_end(text, start));
+    let diagnostic = Diagnostic::error(error.source_code(), error.message.clone());
+    match (error.kind, error.other) {
+        (JsonErrorKind::DuplicateKey, Some(first)) => {
+            diagnostic.at(key(error.offset), "again here").see(key(first), "first here")
         }
-    })
+        (JsonErrorKind::TooLarge, _) => diagnostic.at(Span::new(id, 0, 0), ""),
+        _ => diagnostic.at(nodes.span(error.offset..end), ""),
+    }
 }
 
 /// Reads one JSON document as a plain value. Numbers keep their digits.
@@ -83,7 +101,7 @@ fn parse_arguments_once(inner: &str, limits: JsonLimits) -> bool {
     matches!(parse_value(inner.as_bytes(), limits), Ok(Value::Object(_)))
 }
 
-fn parse<B: Build>(bytes: &[u8], limits: JsonLimits, build: B) -> Result<B::Value, JsonError> {
+fn parse<'t, B: Build<'t>>(bytes: &'t [u8], limits: JsonLimits, build: B) -> Result<B::Value, JsonError> {
     if bytes.len() > limits.max_bytes {
         let message =
             format!("the JSON has {} bytes, more than the {} allowed", bytes.len(), limits.max_bytes);

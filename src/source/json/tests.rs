@@ -1,6 +1,9 @@
 //! Tables of what is read and refused, and agreement with the usual reader.
 
-use super::{JsonError, JsonErrorKind, JsonLimits, json_number, parse_arguments, parse_json, parse_value};
+use super::{
+    JsonError, JsonErrorKind, JsonLimits, json_number, parse_arguments, parse_json, parse_outline,
+    parse_value,
+};
 use crate::source::Files;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -210,6 +213,29 @@ proptest! {
         let mut files = Files::new();
         let id = files.add("a.json", pretty);
         prop_assert_eq!(parse_json(&files, id, JsonLimits::FILE).unwrap().to_value(), value);
+    }
+
+    /// The outline of a document is as strict as its tree, and holds the same.
+    #[test]
+    fn the_outline_is_the_tree(
+        value in values(), keys in 0usize..30, again in any::<bool>(), at in any::<prop::sample::Index>(),
+        byte in any::<u8>(), damage in any::<bool>(),
+    ) {
+        // Many keys in one object, perhaps one of them twice and written with an escape.
+        let many: Vec<_> = (0..keys).map(|at| format!("\"k{at}\": {value}")).collect();
+        let again = if again && keys > 0 { format!(", \"\\u006b{}\": 1", keys / 2) } else { String::new() };
+        let mut bytes = format!("[{value}, {{{}{again}}}]", many.join(", ")).into_bytes();
+        if damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        if let Ok(text) = String::from_utf8(bytes) {
+            let mut files = Files::new();
+            let id = files.add("a.json", text);
+            let tree = parse_json(&files, id, JsonLimits::FILE);
+            let outline = parse_outline(&files, id, JsonLimits::FILE);
+            prop_assert_eq!(outline.map(|outline| outline.root(&files).node()), tree);
+        }
     }
 
     /// What we accept, the usual reader reads as the same; what it refuses, we refuse.
