@@ -199,7 +199,9 @@ fn repository_folders(
     let found = git_dirs(session.world, &project.workspace).map_err(|error| {
         let message = format!("the repository of the workspace cannot be shown to the tool: {error}");
         let diagnostic = Diagnostic::error(Code::SandboxBadRequest, message);
-        Failure::Config(vec![diagnostic.help("let toolctl work in the folder that has the repository: -C DIR")])
+        Failure::Config(vec![
+            diagnostic.help("let toolctl work in the folder that has the repository: -C DIR"),
+        ])
     })?;
     Ok(found.map(|dirs| dirs.folders()).unwrap_or_default())
 }

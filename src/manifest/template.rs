@@ -122,7 +122,9 @@ fn parse_placeholder(name: &str) -> Result<TemplatePart, TemplateError> {
         "tool.dir" => Ok(TemplatePart::ToolDir),
         _ => Err(TemplateError::new(
             format!("unknown placeholder `{{{}}}`", escape(name)),
-            format!("known are {{args.NAME}}, {{workspace}}, {{workspace.git}}, {{tool.dir}} and {{ctx.NAME}}; {BRACES}"),
+            format!(
+                "known are {{args.NAME}}, {{workspace}}, {{workspace.git}}, {{tool.dir}} and {{ctx.NAME}}; {BRACES}"
+            ),
         )),
     }
 }

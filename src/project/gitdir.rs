@@ -104,9 +104,11 @@ pub fn git_dirs(world: &dyn World, workspace: &Path) -> Result<Option<GitDirs>, 
         submodule(world, workspace, &own)?;
         own.clone()
     };
-    for (dir, name, kind) in
-        [(&own, "HEAD", FileKind::File), (&common, "objects", FileKind::Dir), (&common, "refs", FileKind::Dir)]
-    {
+    for (dir, name, kind) in [
+        (&own, "HEAD", FileKind::File),
+        (&common, "objects", FileKind::Dir),
+        (&common, "refs", FileKind::Dir),
+    ] {
         if !world.lstat(&dir.join(name)).is_ok_and(|stat| stat.kind == kind) {
             return Err(GitDirError::NotARepository { path: shown(dir), missing: name });
         }

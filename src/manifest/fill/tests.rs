@@ -24,7 +24,12 @@ fn tool(command: &Value, more: &Value) -> Tool {
 
 fn filled(tool: &Tool, args: &Value) -> Result<Vec<String>, FillError> {
     let ctx = Context { user_id: Some("-u".to_owned()), run_id: Some("r1".to_owned()), ..Context::default() };
-    let env = FillEnv { workspace: Path::new("/ws"), git: &[], tool_dir: Some(Path::new("/ws/tools.d")), ctx: &ctx };
+    let env = FillEnv {
+        workspace: Path::new("/ws"),
+        git: &[],
+        tool_dir: Some(Path::new("/ws/tools.d")),
+        ctx: &ctx,
+    };
     let elements = fill_command(tool, args.as_object().unwrap(), &env)?;
     Ok(elements.into_iter().map(|element| element.into_string().unwrap()).collect())
 }
