@@ -5,6 +5,9 @@ for program in tar gzip base64; do
 done
 # The manifest puts a `--` before the paths.
 shift
+for path do
+  [ -e "$path" ] || [ -L "$path" ] || { echo "there is no $path" >&2; exit 1; }
+done
 packed=$TMPDIR/packed
 tar --create --file=- --ignore-failed-read --exclude-vcs --sort=name --owner=0 --group=0 --numeric-owner -- "$@" >"$packed" || exit
 entries=$(tar --list --file="$packed" | wc -l) || exit

@@ -232,9 +232,14 @@ fn root_reads_a_users_repository() {
         eprintln!("skipped: only root can read as root");
         return;
     }
-    let project = unasked(&crate::harness::ordinary());
-    repository(&project);
-    let as_root = Project { who: everybody().remove(0), ..project };
+    let mut as_root = unasked(&crate::harness::ordinary());
+    repository(&as_root);
+    as_root.who = everybody().remove(0);
+    // Root's own files lie in folders of root's; the project alone is the user's.
+    for path in [as_root.outside(), as_root.outside().join("home")] {
+        crate::harness::give(&path, &as_root.who);
+    }
+    std::fs::remove_dir_all(as_root.outside().join("home")).unwrap();
     as_root.run(["trust", "--author"]).expect(0);
     assert!(text(&call(&as_root, "git_log", &json!({}), 0)).contains("first"));
     assert!(text(&call(&as_root, "git_status", &json!({}), 0)).starts_with("## main"));

@@ -39,7 +39,7 @@ const CONFIG: &str = "\
 [credential]
 \thelper = !PROGRAM credential
 [include]
-\tpath = /etc/passwd
+\tpath = ../evil.config
 [trailer \"x\"]
 \tcommand = PROGRAM trailer
 [maintenance]
@@ -79,6 +79,7 @@ fn trap(project: Project, config: &str) -> Trap {
             here.display()
         ),
     );
+    project.file("evil.config", format!("[core]\n\tfsmonitor = sh {} included\n", program.display()));
     let hooks = project.dir().join("evil-hooks");
     for hook in
         ["pre-commit", "commit-msg", "post-commit", "post-index-change", "reference-transaction", "pre-push"]

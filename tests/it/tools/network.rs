@@ -87,7 +87,6 @@ fn http_get_fetches_one_answer() {
         project.trusted();
         let (port, requests) = serve(|request| match request.line.split(' ').nth(1).unwrap() {
             "/ok" => response("200 OK", "Content-Type: application/json\r\n", b"{\"a\":1}"),
-            "/[1-2]{a,b}" | "/%5B1-2%5D%7Ba,b%7D" => response("200 OK", "", b"once"),
             "/away" => response("302 Found", "Location: file:///etc/passwd\r\n", b""),
             "/on" => response("302 Found", "Location: /ok\r\n", b""),
             "/large" => response("200 OK", "", &vec![b'x'; 5 << 20]),
@@ -108,8 +107,6 @@ fn http_get_fetches_one_answer() {
         }
         let missing = call(&project, "http_get", &url("/none"), 20);
         assert_eq!(text(&missing), "no such thing\n");
-        requests.recv().unwrap();
-        assert_eq!(text(&call(&project, "http_get", &url("/[1-2]{a,b}"), 0)), "once");
         requests.recv().unwrap();
         let large = call(&project, "http_get", &url("/large"), 20);
         assert!(text(&large).len() < 1000, "a file above the limit is not returned");
@@ -137,6 +134,7 @@ fn http_get_takes_no_other_url() {
         "@/etc/passwd",
         "",
         "example.com",
+        "https://example.com/[1-3]{a,b}",
     ] {
         call(&project, "http_get", &json!({ "url": url }), 3);
     }
@@ -170,6 +168,11 @@ fn fetching_asks_and_inner_addresses_are_denied() {
     }
 }
 
+/// A line of git's protocol; an empty one ends a list.
+fn packet(text: &str) -> String {
+    if text.is_empty() { "0000".to_owned() } else { format!("{:04x}{text}", text.len() + 4) }
+}
+
 /// A server that takes a push: the first answer asks for a login, the others want this one.
 fn receiver(login: &'static str) -> (u16, Receiver<Request>) {
     serve(move |request| {
@@ -178,14 +181,14 @@ fn receiver(login: &'static str) -> (u16, Receiver<Request>) {
             return response("401 Unauthorized", "WWW-Authenticate: Basic realm=\"x\"\r\n", b"");
         }
         if request.line.starts_with("GET") {
-            let body = "001f# service=git-receive-pack\n0000006b0000000000000000000000000000000000000000 \
-                        capabilities^{}\0report-status object-format=sha1\n0000"
-                .replace("006b", &format!("{:04x}", 4 + 40 + 1 + 15 + 1 + 32 + 1));
+            let refs = format!("{} capabilities^{{}}\0report-status object-format=sha1\n", "0".repeat(40));
+            let body =
+                [packet("# service=git-receive-pack\n"), packet(""), packet(&refs), packet("")].concat();
             let kind = "Content-Type: application/x-git-receive-pack-advertisement\r\n";
             return response("200 OK", kind, body.as_bytes());
         }
-        let body = b"000eunpack ok\n0017ok refs/heads/fix/a\n0000";
-        response("200 OK", "Content-Type: application/x-git-receive-pack-result\r\n", body)
+        let body = [packet("unpack ok\n"), packet("ok refs/heads/fix/a\n"), packet("")].concat();
+        response("200 OK", "Content-Type: application/x-git-receive-pack-result\r\n", body.as_bytes())
     })
 }
 
