@@ -67,14 +67,11 @@ impl ProgramError {
         match self {
             Self::NotOnPath { program, .. } => {
                 let package = PACKAGES.iter().find(|(name, _)| *name == program.as_str());
-                let install = package.map_or_else(
-                    || "install it".to_owned(),
-                    |(_, package)| {
-                        format!("install it, on Debian for instance with `apt-get install {package}`")
-                    },
-                );
+                let install = package.map_or_else(String::new, |(_, package)| {
+                    format!(" (on Debian, for instance: apt-get install {package})")
+                });
                 diagnostic.note("neither the working folder nor the caller's PATH is searched").help(format!(
-                    "{install}; or name it by its absolute path, or extend `path` in your own settings"
+                    "install it{install}, name it by its absolute path, or extend `path` in your own settings"
                 ))
             }
             Self::Missing { .. } => diagnostic

@@ -147,7 +147,7 @@ fn a_commit_needs_no_hook_signature_or_editor() {
 }
 
 /// A project in a linked work tree of a repository that lies outside of it.
-fn work_tree(project: &Project) {
+pub(super) fn work_tree(project: &Project) {
     sh(
         project,
         "git init -q -b main ../main && cd ../main && git config user.name Somebody && \
@@ -180,7 +180,7 @@ fn a_linked_work_tree_has_its_repository() {
 }
 
 /// `worktrees/NAME`, as git chose it.
-fn own_name(project: &Project) -> String {
+pub(super) fn own_name(project: &Project) -> String {
     let text = fs::read_to_string(project.dir().join(".git")).unwrap();
     text.trim().rsplit(".git/").next().unwrap().to_owned()
 }

@@ -171,6 +171,43 @@ fn a_filter_has_the_tools_own_sandbox() {
     }
 }
 
+/// In a linked work tree the repository lies elsewhere: what git obeys there is held as well.
+#[test]
+fn a_filter_cannot_change_the_repository_of_a_work_tree() {
+    if !have(&["git"]) {
+        return;
+    }
+    for who in everybody() {
+        let project = unasked(&who);
+        super::git::work_tree(&project);
+        let own = super::git::own_name(&project);
+        let evil = "for dir in COMMON OWN; do for name in hooks/post-checkout config config.worktree commondir gitdir \
+                    modules/x worktrees/y; do mkdir -p \"$(dirname $dir/$name)\" && echo CANARY >>$dir/$name; done; done \
+                    2>/dev/null; mv COMMON/config COMMON/old 2>/dev/null; echo CANARY >>COMMON/description; cat"
+            .replace("OWN", &format!("COMMON/{own}"))
+            .replace("COMMON", project.outside().join("main/.git").to_str().unwrap());
+        project.script("evil.sh", &format!("#!/bin/sh\n{evil}\n")).file("a.txt", "two\n");
+        let line =
+            "printf '*.txt filter=evil\\n' >.gitattributes && git config filter.evil.clean 'sh ./evil.sh'";
+        sh(&project, line);
+        let before = sh(&project, "cd ../main/.git && cat config; find . -name 'hooks*' -o -name 'config*'");
+        // A name that may not come into being is found after the run, moved away, and the call ends in 24.
+        let ran = project.run(["run", "git_add", "--args", r#"{"paths":["a.txt"]}"#]);
+        assert!([0, 24].contains(&ran.code.unwrap()), "{}", ran.stderr);
+        assert_eq!(
+            before,
+            sh(&project, "cd ../main/.git && cat config; find . -name 'hooks*' -o -name 'config*'")
+        );
+        for name in ["config", "commondir", "gitdir", "HEAD"] {
+            let file = project.outside().join(format!("main/.git/{own}/{name}"));
+            assert!(!fs::read_to_string(file).unwrap_or_default().contains("CANARY"), "{name}");
+        }
+        // The control: the filter did run and could write where git itself has to.
+        let description = fs::read_to_string(project.outside().join("main/.git/description")).unwrap();
+        assert!(description.contains("CANARY"));
+    }
+}
+
 /// A submodule has a configuration of its own, to which `-c` does not reach.
 #[test]
 fn the_configuration_of_submodules_is_not_met() {

@@ -4,6 +4,6 @@
 mod data;
 mod git;
 mod hostile;
-mod kit;
+pub(crate) mod kit;
 mod network;
 mod policy;

@@ -1,7 +1,7 @@
 //! The shipped policies, and the checkout as the project that they make it.
 
 use super::kit::{bring, call, checkout, have, repository, shipped, text};
-use crate::harness::{Project, everybody, finish, ordinary};
+use crate::harness::{Project, everybody, ordinary};
 use serde_json::json;
 use std::fs;
 
@@ -24,19 +24,6 @@ fn the_readme_can_be_read_before_anybody_trusts_the_checkout() {
     assert!(ran.stdout == readme);
     project.run(["run", "read_file", "-a", "path=.env"]).expect(10);
     project.run(["run", "git_status"]).expect(4).says("toolctl trust");
-
-    // And the checkout itself, as whoever runs the tests.
-    let mut command = project.command(["run", "read_file", "-a", "path=README.md", "-C"]);
-    command.arg(checkout());
-    if checkout().join("tools.d").exists() && readable_by(&project) {
-        assert!(finish(command, None).expect(0).stdout == readme);
-    }
-}
-
-/// A checkout below a home folder may be closed to the ordinary user of the tests.
-fn readable_by(project: &Project) -> bool {
-    let line = format!("test -r '{}'", checkout().join("README.md").display());
-    finish(project.shell(&line), None).code == Some(0)
 }
 
 #[test]
