@@ -105,6 +105,28 @@ fn a_delegate_may_only_read_and_fetch() {
     run(&["main"], "write_file", write, 11);
 }
 
+/// The scripts beside the manifests are part of what is trusted: a changed one does not run.
+#[test]
+fn a_script_that_changed_after_it_was_trusted_does_not_run() {
+    if !have(&["tar", "gzip", "base64"]) {
+        return;
+    }
+    for who in everybody() {
+        let project = Project::of(&who);
+        bring(&project);
+        project.file("a.txt", "one\n");
+        project.run(["trust"]).expect(0);
+        let args = json!({"paths": ["a.txt"]});
+        call(&project, "archive_files", &args, 0);
+        let script = fs::read_to_string(project.dir().join("tools.d/archive_files.sh")).unwrap();
+        project.file("tools.d/archive_files.sh", format!("{script}echo >&2 more\n"));
+        let ran = project.run(["run", "archive_files", "--args", &args.to_string()]).expect(4);
+        assert!(ran.stderr.contains("archive_files.sh"), "{}", ran.stderr);
+        project.file("tools.d/archive_files.sh", script);
+        call(&project, "archive_files", &args, 0);
+    }
+}
+
 /// A program that is not there is named, with a way to get it.
 #[test]
 fn a_missing_program_is_named() {
