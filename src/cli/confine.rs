@@ -43,7 +43,7 @@ pub(crate) fn confine(
     command: Command,
 ) -> Result<Plan, Failure> {
     let workspace = prepared.project.workspace.as_path();
-    let env = FillEnv { workspace, tool_dir: prepared.tool.tool.dir.as_deref(), ctx: &prepared.ctx };
+    let env = prepared.fill_env();
     let args = decided.call().args();
     let effects = decided.effects();
     let mut limits = Vec::new();
@@ -209,7 +209,7 @@ fn scripts(session: &Session<'_>, prepared: &Prepared, env: &FillEnv<'_>) -> Vec
 fn is_literal(template: &Template) -> bool {
     template.parts.iter().all(|part| match part {
         TemplatePart::Text(_) | TemplatePart::Workspace | TemplatePart::ToolDir => true,
-        TemplatePart::Arg(_) | TemplatePart::Ctx(_) => false,
+        TemplatePart::WorkspaceGit | TemplatePart::Arg(_) | TemplatePart::Ctx(_) => false,
     })
 }
 

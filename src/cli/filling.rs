@@ -20,6 +20,8 @@ pub(crate) struct Filling<'a> {
     tool: &'a CatalogTool,
     /// `None`: the tool has none.
     sandbox: Option<&'a SandboxConfig>,
+    /// The folders of the workspace's repository, if they are to be shown.
+    git: &'a [PathBuf],
     ctx: &'a Context,
     /// The tool finds the workspace at its own path.
     mounted: bool,
@@ -38,9 +40,10 @@ impl<'a> Filling<'a> {
         project: &'a Project,
         tool: &'a CatalogTool,
         sandbox: Option<&'a SandboxConfig>,
+        git: &'a [PathBuf],
         ctx: &'a Context,
     ) -> Self {
-        let mut filling = Self { project, tool, sandbox, ctx, mounted: false };
+        let mut filling = Self { project, tool, sandbox, git, ctx, mounted: false };
         filling.mounted = filling.workspace_is_mounted();
         filling
     }
@@ -48,6 +51,7 @@ impl<'a> Filling<'a> {
     fn env(&self) -> FillEnv<'_> {
         FillEnv {
             workspace: self.project.workspace.as_path(),
+            git: self.git,
             tool_dir: self.tool.tool.dir.as_deref(),
             ctx: self.ctx,
         }

@@ -13,7 +13,7 @@ use crate::policy::{
     self, Action, Classified, Decided, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts,
     check_for_tool,
 };
-use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project};
+use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project, git_dirs};
 use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
 use crate::source::{Decoder, Files, JsonLimits, Read};
 use crate::text::escape;
@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
     pub(crate) control: Control,
     /// What no call may write to.
     pub(crate) protected: Vec<PathBuf>,
+    /// The folders of the workspace's repository, if the tool's sandbox shows them.
+    pub(crate) git: Vec<PathBuf>,
     /// The legacy approval list.
     pub(crate) legacy: LegacyApproval,
 }
@@ -131,12 +133,13 @@ fn assemble(
     if faults.iter().any(|fault| fault.severity == Severity::Error) {
         return Err(Failure::Config(faults));
     }
+    let git = repository_folders(session, &project, &facts)?;
     let legacy = match &project.settings.approval.policy {
         ApprovalPolicy::None => LegacyApproval::None,
         ApprovalPolicy::All => LegacyApproval::All,
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
     };
-    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, git, legacy })
 }
 
 /// Refuses files of a trusted project that were exchanged after the trust was looked at.
@@ -232,6 +235,30 @@ pub(crate) fn load_policies(
     Ok(set)
 }
 
+/// What `{workspace.git}` stands for; nothing unless the tool's sandbox shows it.
+fn repository_folders(
+    session: &Session<'_>,
+    project: &Project,
+    facts: &ToolFacts,
+) -> Result<Vec<PathBuf>, Failure> {
+    let Some(AllowFs::Paths { read_only, read_write }) =
+        facts.sandbox.as_ref().and_then(|config| config.allow_fs.as_ref())
+    else {
+        return Ok(Vec::new());
+    };
+    if !read_only.iter().chain(read_write).any(|entry| entry == "{workspace.git}") {
+        return Ok(Vec::new());
+    }
+    let found = git_dirs(session.world, &project.workspace).map_err(|error| {
+        let message = format!("the repository of the workspace cannot be shown to the tool: {error}");
+        let diagnostic = Diagnostic::error(Code::SandboxBadRequest, message);
+        Failure::Config(vec![
+            diagnostic.help("let toolctl work in the folder that has the repository: -C DIR"),
+        ])
+    })?;
+    Ok(found.map(|dirs| dirs.folders()).unwrap_or_default())
+}
+
 /// What policy has to know of a tool of this project.
 pub(crate) fn tool_facts(project: &Project, tool: &Tool, layer: Layer) -> ToolFacts {
     let builtin = match &tool.exec {
@@ -264,8 +291,18 @@ impl Prepared {
         }
     }
 
+    /// What placeholders stand for in this call.
+    pub(crate) fn fill_env(&self) -> FillEnv<'_> {
+        FillEnv {
+            workspace: self.project.workspace.as_path(),
+            git: &self.git,
+            tool_dir: self.tool.tool.dir.as_deref(),
+            ctx: &self.ctx,
+        }
+    }
+
     fn filling(&self) -> Filling<'_> {
-        Filling::new(&self.project, &self.tool, self.facts.sandbox.as_ref(), &self.ctx)
+        Filling::new(&self.project, &self.tool, self.facts.sandbox.as_ref(), &self.git, &self.ctx)
     }
 
     /// Reads and validates the arguments and fills in the command line.

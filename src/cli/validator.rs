@@ -32,7 +32,7 @@ impl Validator {
 
     /// What judges calls of this tool: their arguments, and whether they can be filled into the command line.
     pub(crate) fn filling<'a>(&'a self, project: &'a Project, ctx: &'a Context) -> Filling<'a> {
-        Filling::new(project, &self.tool, self.sandbox.as_ref(), ctx)
+        Filling::new(project, &self.tool, self.sandbox.as_ref(), &[], ctx)
     }
 
     /// The schema of its arguments.

@@ -98,6 +98,11 @@ impl TemplateReader<'_> {
 
     /// A template whose arguments exist.
     pub(super) fn template(self, decoder: &mut Decoder, node: &Node, what: &str) -> Option<Template> {
+        self.template_of(decoder, node, what, false)
+    }
+
+    /// The same where `{workspace.git}` may stand, if `for_git`.
+    fn template_of(self, decoder: &mut Decoder, node: &Node, what: &str, for_git: bool) -> Option<Template> {
         let text = decoder.string(node, what)?;
         if text.contains('\0') {
             decoder.bad_value(node.span, format!("{what} contains a NUL character"), "remove it");
@@ -107,6 +112,15 @@ impl TemplateReader<'_> {
             Ok(template) => {
                 for arg in template.args() {
                     self.check_name(decoder, arg, node.span);
+                }
+                if template.has_git() && !(for_git && template.parts.len() == 1) {
+                    bad_template(
+                        decoder,
+                        node.span,
+                        "`{workspace.git}` names folders and can only be an entry of `allowFS`, alone",
+                        "needs one text",
+                        "write {workspace}/.git where a text is meant",
+                    );
                 }
                 Some(template)
             }
@@ -176,7 +190,7 @@ impl TemplateReader<'_> {
     /// no canonical form, so `..` or a symlink could lead anywhere.
     pub(super) fn path(self, decoder: &mut Decoder, node: &Node, what: &str) -> Option<Template> {
         let before = decoder.count();
-        let template = self.template(decoder, node, what)?;
+        let template = self.template_of(decoder, node, what, what != "`cwd`")?;
         let foreign = template.has_foreign_text();
         let declared = template
             .sole_arg()

@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 pub struct FillEnv<'a> {
     /// `{workspace}`, absolute.
     pub workspace: &'a Path,
+    /// `{workspace.git}`: the folders of the workspace's repository; none if it has no repository.
+    pub git: &'a [PathBuf],
     /// `{tool.dir}`, absolute; an embedded tool has none.
     pub tool_dir: Option<&'a Path>,
     /// `{ctx.…}`.
@@ -88,6 +90,12 @@ pub enum FillError {
         /// The element.
         span: Option<Span>,
     },
+    /// `{workspace.git}` where one text is needed.
+    #[error("`{{workspace.git}}` names folders and can only be an entry of `allowFS`")]
+    GitInText {
+        /// The element.
+        span: Option<Span>,
+    },
     /// A context field that the caller did not give.
     #[error("the command needs `{{ctx.{field}}}`, and the caller did not say it")]
     NoContext {
@@ -128,6 +136,9 @@ impl FillError {
             ),
             Self::NoToolDir { span } => {
                 (Code::ManifestBadTemplate, span, "used here", "use {workspace} or an absolute path")
+            }
+            Self::GitInText { span } => {
+                (Code::ManifestBadTemplate, span, "used here", "write {workspace}/.git where a text is meant")
             }
             Self::NoContext { span, .. } => (
                 Code::CallUnsafeArgument,
@@ -190,7 +201,7 @@ pub fn fill(
 /// The absolute paths that an entry of `allowFS`, or `cwd`, names.
 ///
 /// A relative path is meant from the workspace, as canonical path arguments are. A list gives one path an item; an
-/// argument that is absent or `null` gives none.
+/// argument that is absent or `null` gives none. `{workspace.git}` gives those of the repository.
 pub fn fill_paths(
     template: &Template,
     args: &Map<String, Value>,
@@ -205,6 +216,9 @@ pub fn fill_paths(
                 .collect(),
             Some(value) => Ok(vec![env.workspace.join(value_text(arg, value, template.span)?)]),
         };
+    }
+    if template.parts.as_slice() == [TemplatePart::WorkspaceGit] {
+        return Ok(env.git.to_vec());
     }
     Ok(vec![env.workspace.join(fill(template, args, env)?)])
 }
@@ -342,6 +356,7 @@ fn fill_parts(
                 filled.text.push(env.workspace);
                 None
             }
+            TemplatePart::WorkspaceGit => return Err(FillError::GitInText { span }),
             TemplatePart::ToolDir => {
                 filled.text.push(env.tool_dir.ok_or(FillError::NoToolDir { span })?);
                 None

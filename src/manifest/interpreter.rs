@@ -47,7 +47,11 @@ impl Element {
         let head = match template.parts.first() {
             Some(TemplatePart::Text(text)) => text.clone(),
             Some(
-                TemplatePart::Arg(_) | TemplatePart::Workspace | TemplatePart::ToolDir | TemplatePart::Ctx(_),
+                TemplatePart::Arg(_)
+                | TemplatePart::Workspace
+                | TemplatePart::WorkspaceGit
+                | TemplatePart::ToolDir
+                | TemplatePart::Ctx(_),
             )
             | None => String::new(),
         };

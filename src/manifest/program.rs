@@ -9,6 +9,18 @@ use std::path::{Component, Path, PathBuf};
 /// environment or in a checkout can put another program under a known name.
 pub const DEFAULT_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
+/// Programs that tools often run, and the packages of Debian and its kin that have them.
+const PACKAGES: [(&str, &str); 8] = [
+    ("curl", "curl"),
+    ("fd", "fd-find"),
+    ("git", "git"),
+    ("jq", "jq"),
+    ("node", "nodejs"),
+    ("python3", "python3"),
+    ("rg", "ripgrep"),
+    ("sqlite3", "sqlite3"),
+];
+
 /// Why a program cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProgramError {
@@ -53,9 +65,15 @@ impl ProgramError {
     pub fn to_diagnostic(&self) -> Diagnostic {
         let diagnostic = Diagnostic::error(Code::RunProgramMissing, self.to_string());
         match self {
-            Self::NotOnPath { .. } => diagnostic
-                .note("neither the working folder nor the caller's PATH is searched")
-                .help("install it, name it by its absolute path, or extend `path` in your own settings"),
+            Self::NotOnPath { program, .. } => {
+                let package = PACKAGES.iter().find(|(name, _)| *name == program.as_str());
+                let install = package.map_or_else(String::new, |(_, package)| {
+                    format!(" (on Debian, for instance: apt-get install {package})")
+                });
+                diagnostic.note("neither the working folder nor the caller's PATH is searched").help(format!(
+                    "install it{install}, name it by its absolute path, or extend `path` in your own settings"
+                ))
+            }
             Self::Missing { .. } => diagnostic
                 .help("correct the path in `command`; relative paths start at the manifest's folder"),
             Self::NotExecutable { .. } => diagnostic.help("make it executable: chmod +x"),

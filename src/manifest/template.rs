@@ -28,7 +28,7 @@ impl TemplateError {
 
 impl Template {
     /// Parses text with placeholders: `{args.NAME}`, `{workspace}`, `{tool.dir}`, `{ctx.NAME}`; `{{` and `}}` stand for
-    /// single braces. Whether an argument exists is for the caller to check.
+    /// single braces. Whether an argument exists, and `{workspace.git}` may stand here, is for the caller to check.
     pub fn parse(text: &str, span: Option<Span>) -> Result<Self, TemplateError> {
         let mut parts = Vec::new();
         let mut literal = String::new();
@@ -79,12 +79,18 @@ impl Template {
         }
     }
 
+    /// Whether `{workspace.git}` stands in it.
+    pub fn has_git(&self) -> bool {
+        self.parts.contains(&TemplatePart::WorkspaceGit)
+    }
+
     /// The arguments that the template shows, in order.
     pub fn args(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             TemplatePart::Arg(name) => Some(name.as_str()),
             TemplatePart::Text(_)
             | TemplatePart::Workspace
+            | TemplatePart::WorkspaceGit
             | TemplatePart::ToolDir
             | TemplatePart::Ctx(_) => None,
         })
@@ -112,10 +118,13 @@ fn parse_placeholder(name: &str) -> Result<TemplatePart, TemplateError> {
     }
     match name {
         "workspace" => Ok(TemplatePart::Workspace),
+        "workspace.git" => Ok(TemplatePart::WorkspaceGit),
         "tool.dir" => Ok(TemplatePart::ToolDir),
         _ => Err(TemplateError::new(
             format!("unknown placeholder `{{{}}}`", escape(name)),
-            format!("known are {{args.NAME}}, {{workspace}}, {{tool.dir}} and {{ctx.NAME}}; {BRACES}"),
+            format!(
+                "known are {{args.NAME}}, {{workspace}}, {{workspace.git}}, {{tool.dir}} and {{ctx.NAME}}; {BRACES}"
+            ),
         )),
     }
 }
@@ -138,6 +147,7 @@ mod tests {
             ("{args.x}", vec![arg("x")]),
             ("--f={args.a-b}!", vec![text("--f="), arg("a-b"), text("!")]),
             ("{workspace}/{tool.dir}", vec![TemplatePart::Workspace, text("/"), TemplatePart::ToolDir]),
+            ("{workspace.git}", vec![TemplatePart::WorkspaceGit]),
             ("{ctx.runId}", vec![TemplatePart::Ctx("runId".to_owned())]),
             ("{{args.x}}", vec![text("{args.x}")]),
             ("{{{args.x}}}", vec![text("{"), arg("x"), text("}")]),
@@ -159,6 +169,7 @@ mod tests {
             "{args.}",
             "{args}",
             "{x}",
+            "{workspace.x}",
             "{ctx.runid}",
             "{env.HOME}",
             "a}b",

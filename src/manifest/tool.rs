@@ -126,6 +126,8 @@ pub enum TemplatePart {
     Arg(String),
     /// `{workspace}`.
     Workspace,
+    /// `{workspace.git}`: the folders of the workspace's repository, as an entry of `allowFS` alone.
+    WorkspaceGit,
     /// `{tool.dir}`.
     ToolDir,
     /// `{ctx.NAME}`: runId, sessionId, userId, tenantId, agentName.

@@ -2,6 +2,7 @@
 //! what `engine/control-files` denies to write.
 
 use super::discover::SETTINGS_NAMES;
+use super::gitdir::git_dirs;
 use super::open::Project;
 use crate::manifest::{ArgvElement, Exec, TemplatePart, Tool, is_interpreter};
 use crate::model::{EXECUTED_LATER, GIT_EXECUTED_LATER, Layer};
@@ -58,6 +59,12 @@ pub(super) fn control_set(world: &dyn World, project: &Project, more: &[PathBuf]
         sort(world, project.workspace.join(name), &mut control.exec_later, &mut control.absent);
     }
     repository(world, &project.workspace, &mut control.exec_later, &mut control.absent);
+    // One that is refused is shown to no tool, so there is nothing to hold.
+    if let Ok(Some(dirs)) = git_dirs(world, &project.workspace)
+        && dirs.own != project.workspace.join(".git")
+    {
+        dirs.obeyed(world, &mut control.exec_later, &mut control.absent);
+    }
     if world.lstat(&project.workspace.join(".git")).is_err() {
         // Git takes a folder with this file for a repository as well.
         control.absent.push(project.workspace.join("HEAD"));
@@ -204,7 +211,7 @@ fn fixed(parts: &[TemplatePart], tool: &Tool, workspace: &Path) -> Option<String
             TemplatePart::Text(part) => text.push_str(part),
             TemplatePart::Workspace => text.push_str(workspace.to_str()?),
             TemplatePart::ToolDir => text.push_str(tool.dir.as_deref()?.to_str()?),
-            TemplatePart::Arg(_) | TemplatePart::Ctx(_) => return None,
+            TemplatePart::WorkspaceGit | TemplatePart::Arg(_) | TemplatePart::Ctx(_) => return None,
         }
     }
     Some(text)

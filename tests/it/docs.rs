@@ -130,6 +130,10 @@ fn play(path: &Path, who: &Who) -> usize {
     for block in blocks(&page) {
         if block.language == "console" {
             for step in steps(&block.text) {
+                if step.line.starts_with("cp -r /path/to/toolctl/") {
+                    crate::tools::kit::bring(&project);
+                    continue;
+                }
                 if step.line.contains("git_log") && !has_git() {
                     eprintln!("skipped, there is no git: {}", step.line);
                     continue;

@@ -23,3 +23,4 @@ mod prompt;
 mod sandbox;
 mod schemas;
 mod validate;
+mod tools;

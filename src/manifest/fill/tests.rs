@@ -24,7 +24,12 @@ fn tool(command: &Value, more: &Value) -> Tool {
 
 fn filled(tool: &Tool, args: &Value) -> Result<Vec<String>, FillError> {
     let ctx = Context { user_id: Some("-u".to_owned()), run_id: Some("r1".to_owned()), ..Context::default() };
-    let env = FillEnv { workspace: Path::new("/ws"), tool_dir: Some(Path::new("/ws/tools.d")), ctx: &ctx };
+    let env = FillEnv {
+        workspace: Path::new("/ws"),
+        git: &[],
+        tool_dir: Some(Path::new("/ws/tools.d")),
+        ctx: &ctx,
+    };
     let elements = fill_command(tool, args.as_object().unwrap(), &env)?;
     Ok(elements.into_iter().map(|element| element.into_string().unwrap()).collect())
 }
@@ -161,7 +166,8 @@ fn a_dash_is_fine_where_the_manifest_says_so() {
 #[test]
 fn paths_are_absolute_and_optional() {
     let ctx = Context::default();
-    let env = FillEnv { workspace: Path::new("/ws"), tool_dir: None, ctx: &ctx };
+    let git = [PathBuf::from("/main/.git/worktrees/ws"), PathBuf::from("/main/.git")];
+    let env = FillEnv { workspace: Path::new("/ws"), git: &git, tool_dir: None, ctx: &ctx };
     let paths = |text: &str, args: Value| {
         fill_paths(&Template::parse(text, None).unwrap(), args.as_object().unwrap(), &env)
     };
@@ -171,6 +177,8 @@ fn paths_are_absolute_and_optional() {
     assert_eq!(paths("{args.p}", json!({"p": ["a", "/b"]})), list(&["/ws/a", "/b"]));
     assert_eq!(paths("{args.p}", json!({})), list(&[]));
     assert_eq!(paths("{workspace}/out", json!({})), list(&["/ws/out"]));
+    assert_eq!(paths("{workspace.git}", json!({})), list(&["/main/.git/worktrees/ws", "/main/.git"]));
+    assert!(paths("{workspace.git}/hooks", json!({})).is_err());
     assert!(paths("{args.p}", json!({"p": 5})).is_ok());
     assert!(paths("{tool.dir}", json!({})).is_err());
     assert!(paths("{args.p}", json!({"p": "a\u{0}"})).is_err());

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Variables of the caller that a manifest may forward unless the outer layers list others: language, time zone and
-/// terminal width, which change how output looks and carry no secret.
-const FORWARDABLE: [&str; 13] = [
+/// terminal width, which change how output looks, and the name under which git commits. None carries a secret.
+const FORWARDABLE: [&str; 17] = [
     "LANG",
     "LANGUAGE",
     "LC_ALL",
@@ -23,6 +23,10 @@ const FORWARDABLE: [&str; 13] = [
     "TERM",
     "COLUMNS",
     "NO_COLOR",
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
 ];
 
 /// All settings.
