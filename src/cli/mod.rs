@@ -8,6 +8,7 @@ mod exit;
 mod failure;
 mod interrupt;
 mod masks;
+mod narrow;
 mod prepare;
 mod session;
 mod stdin;
