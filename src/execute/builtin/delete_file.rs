@@ -47,24 +47,21 @@ pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), Built
     let place = Place::of(&target, "delete", false)?;
     let stat = place.stat()?.ok_or_else(|| place.error("delete", Errno::NOENT))?;
     let kind = FileType::from_raw_mode(stat.st_mode);
+    let mut removed = Removed::default();
+    let mut path = args.path.trim_end_matches('/').as_bytes().to_vec();
+    if kind.is_dir() && args.recursive {
+        // Before the folder itself, so that what is named is what holds it.
+        let mut survey = Survey::new("delete", MAX_ENTRIES);
+        survey.look(&place.dir, &place.leaf, OsStr::from_bytes(&path), stat.st_dev)?;
+    }
     if is_held(&place.dir, &place.leaf).map_err(|errno| place.error("delete", errno))? {
         return Err(place.refused("the sandbox holds it in place: it is protected, or hidden"));
     }
-    let mut removed = Removed::default();
-    let mut path = args.path.trim_end_matches('/').as_bytes().to_vec();
     let done = match kind {
         FileType::RegularFile | FileType::Symlink | FileType::Fifo | FileType::Socket => {
             removed.one(place.dir.as_fd(), &place.leaf, kind, &path)
         }
-        FileType::Directory if args.recursive => {
-            Survey::new("delete", MAX_ENTRIES).look(
-                &place.dir,
-                &place.leaf,
-                OsStr::from_bytes(&path),
-                stat.st_dev,
-            )?;
-            removed.folder(place.dir.as_fd(), &place.leaf, &mut path)
-        }
+        FileType::Directory if args.recursive => removed.folder(place.dir.as_fd(), &place.leaf, &mut path),
         FileType::Directory => match removed.one(place.dir.as_fd(), &place.leaf, kind, &path) {
             Err(BuiltinError::System { errno: Errno::NOTEMPTY | Errno::EXIST, .. }) => {
                 return Err(place.refused(

@@ -10,8 +10,10 @@ use super::find::{MAX_FOUND, occurrences};
 use super::place::Place;
 use super::root::Root;
 use crate::text::escape;
-use rustix::fs::{OFlags, Stat};
+use rustix::fs::{FlockOperation, OFlags, Stat};
+use rustix::io::Errno;
 use serde::Deserialize;
+use std::fs::File;
 use std::io::Read as _;
 
 /// The tool's name.
@@ -48,8 +50,9 @@ pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), Built
     }
     let target = root.target(&args.path)?;
     let place = Place::of(&target, "edit", false)?;
-    let (before, stat) = read(&place)?;
+    let locked = Locked::read(&place)?;
     place.check_writable()?;
+    let (before, stat) = (&locked.bytes, &locked.stat);
     let mut bytes = before.clone();
     let mut said = String::new();
     for (index, edit) in args.edits.iter().enumerate() {
@@ -61,28 +64,55 @@ pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), Built
         bytes = after;
         said.push_str(&line);
     }
-    if bytes == before {
+    if bytes == *before {
         return Err(place.refused("the edits together leave it as it is; nothing was changed"));
     }
-    if !place.stat()?.is_some_and(|now| same(&now, &stat)) {
+    if !place.stat()?.is_some_and(|now| same(&now, stat)) {
         return Err(place.refused(
             "it was changed by somebody else meanwhile; nothing was changed by this call: read it again",
         ));
     }
-    let done = if place.replace(&bytes, &stat)? { "edited" } else { "edited in place" };
+    let done = if place.replace(&bytes, stat)? { "edited" } else { "edited in place" };
     let path = escape(&args.path);
     io.put(format!("{done} {path} ({} -> {} bytes)\n{said}", before.len(), bytes.len()).as_bytes())
 }
 
-fn read(place: &Place<'_>) -> Result<(Vec<u8>, Stat), BuiltinError> {
-    let file = place.open_existing(OFlags::RDONLY)?;
-    let stat = rustix::fs::fstat(&file).map_err(|errno| place.error("read", errno))?;
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE as u64 + 1).read_to_end(&mut bytes).map_err(|e| place.io("read", &e))?;
-    if bytes.len() > MAX_FILE {
-        return Err(place.refused(format!("it is larger than {} MiB", MAX_FILE >> 20)));
+/// A file that no other call edits as long as this lives.
+struct Locked {
+    _file: File,
+    bytes: Vec<u8>,
+    stat: Stat,
+}
+
+impl Locked {
+    /// Waits for calls that edit the file at the same time, then reads it.
+    fn read(place: &Place<'_>) -> Result<Self, BuiltinError> {
+        loop {
+            let mut file = place.open_existing(OFlags::RDONLY)?;
+            match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
+                // Some file systems have no locks; the look before the end has to do there.
+                Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
+                Err(Errno::INTR) => continue,
+                Err(errno) => return Err(place.error("lock", errno)),
+            }
+            let stat = rustix::fs::fstat(&file).map_err(|errno| place.error("read", errno))?;
+            // Whoever held the lock may have put another file in its place.
+            let named =
+                place.stat()?.is_some_and(|now| (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino));
+            if !named {
+                continue;
+            }
+            let mut bytes = Vec::new();
+            (&mut file)
+                .take(MAX_FILE as u64 + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|e| place.io("read", &e))?;
+            if bytes.len() > MAX_FILE {
+                return Err(place.refused(format!("it is larger than {} MiB", MAX_FILE >> 20)));
+            }
+            return Ok(Self { _file: file, bytes, stat });
+        }
     }
-    Ok((bytes, stat))
 }
 
 /// Whether it is the same file with, as far as can be seen, the same content.

@@ -87,15 +87,16 @@ fn check_paths(args: &Args, from: &Target<'_>, to: &Target<'_>) -> Result<(), Bu
 }
 
 fn check_source(args: &Args, from: &Place<'_>, stat: &Stat, kind: FileType) -> Result<(), BuiltinError> {
+    if kind.is_dir() {
+        // Before the folder itself, so that what is named is what holds it.
+        let path = OsStr::new(args.path.trim_end_matches('/'));
+        Survey::new("move", MAX_ENTRIES).look(&from.dir, &from.leaf, path, stat.st_dev)?;
+    }
     if is_held(&from.dir, &from.leaf).map_err(|errno| from.error("move", errno))? {
         return Err(from.refused("the sandbox holds it in place: it is protected, or hidden"));
     }
     match kind {
-        FileType::RegularFile | FileType::Symlink => Ok(()),
-        FileType::Directory => {
-            let path = args.path.trim_end_matches('/');
-            Survey::new("move", MAX_ENTRIES).look(&from.dir, &from.leaf, OsStr::new(path), stat.st_dev)
-        }
+        FileType::RegularFile | FileType::Symlink | FileType::Directory => Ok(()),
         FileType::Fifo
         | FileType::Socket
         | FileType::CharacterDevice
