@@ -25,11 +25,21 @@ pub(super) struct Place<'t> {
 
 impl<'t> Place<'t> {
     /// Opens the folder that holds the path's last name. With `create`, missing folders are made.
+    ///
+    /// Outside the workspace nothing is changed: all that can be written there are the sandbox's own temporary files, and
+    /// what is put there is gone with them.
     pub(super) fn of(
         target: &'t Target<'t>,
         doing: &'static str,
         create: bool,
     ) -> Result<Self, BuiltinError> {
+        if !target.is_inside() {
+            return Err(BuiltinError::Refused {
+                doing,
+                path: escape(target.shown()),
+                why: "it lies outside the workspace, where this tool changes nothing".to_owned(),
+            });
+        }
         let (dir, leaf) = target.parent(create)?;
         Ok(Self { dir, leaf, target, doing })
     }

@@ -115,6 +115,11 @@ impl Target<'_> {
         self.names.is_empty()
     }
 
+    /// Whether it lies in the workspace, or is it.
+    pub(super) const fn is_inside(&self) -> bool {
+        matches!(self.base, Base::Workspace(_))
+    }
+
     /// Whether it is the other path or below it.
     pub(super) fn is_under(&self, other: &Target<'_>) -> bool {
         let bases = matches!(

@@ -144,8 +144,9 @@ fn a_folder_that_holds_control_files_is_no_target_of_a_move() {
         ] {
             let mut lab = Lab::builtin(tool);
             lab.protected.push("/ws/conf/toolctl/tools".into());
-            lab.world =
-                std::mem::take(&mut lab.world).with_dir("/ws/conf/toolctl/tools").with_link("/ws/link", "conf");
+            lab.world = std::mem::take(&mut lab.world)
+                .with_dir("/ws/conf/toolctl/tools")
+                .with_link("/ws/link", "conf");
             let mut args = json!({"path": path});
             if tool == "move_file" {
                 args["to"] = json!("elsewhere");

@@ -83,7 +83,7 @@ fn what_makes_no_sense_is_refused() {
             ("..", "`..`"),
             ("up/secret", "symbolic link"),
             ("a/b", "not a folder"),
-            ("/dev/null", "character device"),
+            ("/dev/null", "outside the workspace"),
         ] {
             tree.call("delete_file", &json!({"path": path, "recursive": recursive})).failed(why);
         }

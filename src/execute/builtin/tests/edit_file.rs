@@ -134,7 +134,7 @@ fn links_folders_special_and_large_files_are_refused() {
         ("d", "is a folder"),
         (".", "is a folder"),
         ("pipe", "named pipe"),
-        ("/dev/null", "character device"),
+        ("/dev/null", "outside the workspace"),
         ("none", "not there"),
         ("../secret", "`..`"),
         ("large", "larger than 16 MiB"),

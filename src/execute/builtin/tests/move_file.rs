@@ -97,7 +97,8 @@ fn paths_that_make_no_sense_are_refused() {
         ("up/secret", "b", "symbolic link"),
         ("a", "up/stolen", "symbolic link"),
         ("pipe", "b", "named pipe"),
-        ("/dev/null", "b", "character device"),
+        ("/dev/null", "b", "outside the workspace"),
+        ("a", "/tmp/new/a", "outside the workspace"),
     ] {
         mv(&tree, path, to).failed(why);
     }

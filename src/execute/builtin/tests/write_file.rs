@@ -101,6 +101,7 @@ fn links_folders_and_special_files_are_refused() {
             (".", "is a folder"),
             ("pipe", "named pipe"),
             ("../secret", "`..`"),
+            ("/tmp/new/f", "outside the workspace"),
         ] {
             let args = json!({"path": path, "content": "bad", "mode": mode, "create_dirs": true});
             tree.call("write_file", &args).failed(why);
