@@ -7,6 +7,7 @@
 use super::entry::Io;
 use super::error::BuiltinError;
 use super::names::quote;
+use super::paging::{Place, Start, go_on};
 use super::read_file::MAX_BYTES;
 use super::root::{Root, stat_of};
 use super::walk::{glob, walk};
@@ -39,6 +40,7 @@ pub(super) struct Args {
     max_depth: Option<usize>,
     #[serde(default = "default_limit")]
     limit: u64,
+    after: Option<String>,
 }
 
 fn default_path() -> String {
@@ -88,6 +90,8 @@ pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), Built
         unreadable: 0,
         quoted: 0,
         cut: false,
+        after: args.after.as_deref().map(Start::new),
+        last: Vec::new(),
     };
     search.folder(args, io)?;
     search.notes(io)
@@ -103,6 +107,9 @@ struct Search<'r> {
     unreadable: u64,
     quoted: u64,
     cut: bool,
+    after: Option<Start>,
+    /// The path that was shown last.
+    last: Vec<u8>,
 }
 
 impl Search<'_> {
@@ -124,6 +131,9 @@ impl Search<'_> {
                 continue;
             }
             let path = if args.path == "." { below.to_path_buf() } else { Path::new(&args.path).join(below) };
+            if self.is_before(&path) {
+                continue;
+            }
             match self.line(&path) {
                 Some(line) if self.left == 0 || line.len() as u64 > self.bytes_left => {
                     self.cut = true;
@@ -134,12 +144,18 @@ impl Search<'_> {
                     self.bytes_left -= line.len() as u64;
                     self.found += 1;
                     self.quoted += u64::from(line.starts_with('"'));
+                    path.as_os_str().as_bytes().clone_into(&mut self.last);
                     io.put(line.as_bytes())?;
                 }
                 None => self.unreadable += 1,
             }
         }
         Ok(())
+    }
+
+    /// Whether the path was in a former part.
+    fn is_before(&self, path: &Path) -> bool {
+        self.after.as_ref().is_some_and(|after| after.place(path.as_os_str().as_bytes()) != Place::Behind)
     }
 
     /// The line of a path; `None` if it is no longer what the walk saw.
@@ -166,8 +182,9 @@ impl Search<'_> {
         let mut notes = Vec::new();
         if self.cut {
             notes.push(format!(
-                "stopped after {} paths; there are more: narrow path or glob, or raise limit (at most {MAX_RESULTS})",
-                self.found
+                "stopped after {} paths; there are more: {}narrow path or glob, or raise limit (at most {MAX_RESULTS})",
+                self.found,
+                go_on(&self.last)
             ));
         } else if self.found == 0 {
             notes.push("no match; all also finds hidden and ignored files".to_owned());

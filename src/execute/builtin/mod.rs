@@ -13,6 +13,7 @@ mod find_files;
 mod list_dir;
 mod move_file;
 mod names;
+mod paging;
 mod place;
 mod read_file;
 mod read_lines;
