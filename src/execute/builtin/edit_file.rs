@@ -90,8 +90,8 @@ impl Locked {
         loop {
             let mut file = place.open_existing(OFlags::RDONLY)?;
             match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
-                // Some file systems have no locks; the look before the end has to do there.
-                Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS) => {}
+                // Some file systems have no locks, or none for readers; the look before the end has to do there.
+                Ok(()) | Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::BADF) => {}
                 Err(Errno::INTR) => continue,
                 Err(errno) => return Err(place.error("lock", errno)),
             }

@@ -49,7 +49,7 @@ fn mv(project: &Project, path: &str, to: &str) -> Ran {
 /// Files and folders of a project with their content, for a look before and after.
 fn snapshot(project: &Project) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
-    let mut todo = vec![project.dir().to_path_buf()];
+    let mut todo = vec![project.dir()];
     while let Some(dir) = todo.pop() {
         for entry in fs::read_dir(&dir).unwrap() {
             let path = entry.unwrap().path();
@@ -268,5 +268,31 @@ fn nothing_outside_the_workspace_is_touched() {
         delete(&project, "out").expect(0);
         assert_eq!(fs::read_to_string(project.outside().join("victim/f")).unwrap(), "x KEPT");
         assert!(!project.dir().join("stolen").exists() && project.dir().join("notes").exists());
+    }
+}
+
+/// Without a mount namespace nothing can be held inside a writable folder, so a folder with nothing to hold can be written
+/// and any other is refused.
+#[test]
+fn without_namespaces_a_folder_that_holds_nothing_protected_can_be_written() {
+    for who in everybody() {
+        let project = project(&who);
+        let policy = host(&TOOLS.map(|name| (name, "read")), "");
+        project.file("policies/main.yaml", policy);
+        project.file("toolctl.yaml", "agentName: test\nsandbox: { backend: flat }\n");
+        project.file("d/e/f", "x\n").file("d/link-target", "x\n").file("top", "x\n");
+        project.trusted();
+        call(&project, "find_files", &json!({"path": "d"})).expect(0);
+        call(&project, "file_info", &json!({"path": "d/e/f"})).expect(0);
+        edit(&project, "d/e/f").expect(0);
+        mv(&project, "d/e/f", "d/g").expect(0);
+        mv(&project, "d/e", "d/h").expect(0);
+        delete(&project, "d/h").expect(0);
+        assert_eq!(fs::read_to_string(project.dir().join("d/g")).unwrap(), "y\n");
+        let before = snapshot(&project);
+        for ran in [edit(&project, "top"), delete(&project, "d"), mv(&project, "top", "d/top")] {
+            ran.expect(30).says("must stay as it is inside a writable folder");
+        }
+        assert_eq!(snapshot(&project), before);
     }
 }

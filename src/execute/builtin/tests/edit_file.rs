@@ -154,7 +154,8 @@ fn links_folders_special_and_large_files_are_refused() {
 #[test]
 fn no_edit_is_lost_among_many() {
     let tree = Tree::new();
-    tree.put("f", (0..40).map(|number| format!("[{number}]\n")).collect::<String>());
+    let tokens: Vec<String> = (0..40).map(|number| format!("[{number}]\n")).collect();
+    tree.put("f", tokens.concat());
     std::thread::scope(|scope| {
         for first in 0..8 {
             let tree = &tree;
@@ -171,6 +172,26 @@ fn no_edit_is_lost_among_many() {
         assert!(text.contains(&format!("done {number}.")), "{text}");
     }
     assert_eq!(names(&tree), ["f"]);
+}
+
+/// Who holds the file's lock and puts another file in its place is seen to have done so.
+#[test]
+fn a_file_that_was_replaced_meanwhile_is_read_again() {
+    use rustix::fs::{FlockOperation, flock};
+    let tree = Tree::new();
+    tree.put("f", "old");
+    let held = fs::File::open(tree.root().join("f")).unwrap();
+    flock(&held, FlockOperation::LockExclusive).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| edit(&tree, &json!([{"old": "new", "new": "newer"}])));
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(!waiting.is_finished());
+        tree.put("g", "new");
+        fs::rename(tree.root().join("g"), tree.root().join("f")).unwrap();
+        flock(&held, FlockOperation::Unlock).unwrap();
+        waiting.join().unwrap().done();
+    });
+    assert_eq!(tree.get("f"), b"newer");
 }
 
 proptest! {

@@ -143,7 +143,7 @@ proptest! {
                 break;
             }
             line += count;
-            let note = format!("the next part starts at line {}", line);
+            let note = format!("the next part starts at line {line}");
             prop_assert!(part.err.contains(&note), "{}", part.err);
         }
         prop_assert_eq!(whole, bytes);
