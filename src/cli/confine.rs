@@ -2,11 +2,14 @@
 
 use super::failure::Failure;
 use super::masks::{Found, Walk};
+use super::narrow;
 use super::prepare::{Prepared, Ready, as_trusted, fill_config, fill_entry};
 use super::session::Session;
 use crate::canon::{canonical_path, is_under};
 use crate::diag::{Code, Diagnostic};
-use crate::manifest::{ArgvElement, Exec, FillEnv, Template, TemplatePart, fill, resolve_program};
+use crate::manifest::{
+    ArgvElement, BuiltinReach, Exec, FillEnv, Template, TemplatePart, fill, resolve_program,
+};
 use crate::model::{AllowFs, Effect, SandboxConfig};
 use crate::policy::Decided;
 use crate::project::Backend;
@@ -51,15 +54,26 @@ pub(crate) fn confine(
         limits.push(fill_config(limit, args, &env).map_err(|fault| Failure::Config(vec![fault]))?);
     }
     let config = command.sandbox.map(|config| cut(config, effects, &limits));
-    let (read_only, read_write) = match config.as_ref().and_then(|config| config.allow_fs.as_ref()) {
+    let (mut read_only, mut read_write) = match config.as_ref().and_then(|config| config.allow_fs.as_ref()) {
         Some(AllowFs::Paths { read_only, read_write }) => (paths(read_only), paths(read_write)),
         None | Some(AllowFs::No | AllowFs::All) => (Vec::new(), Vec::new()),
     };
+    let mut decided_to = decided_places(prepared, decided, &env)?;
+    if let Some(folder) = narrow::written(session.world, prepared, decided) {
+        narrow::narrow(&folder, &mut read_only, &mut read_write);
+        decided_to.entry(folder.clone()).or_insert(folder);
+    }
     let program = program(session, prepared, &command.argv)?;
-    let found = if opens_only_its_arguments(prepared) {
+    // Of a tool of ours that opens just the paths of its arguments, which the guards have judged already, and of one that
+    // takes what is below them along, no more is looked through: walking the workspace would cost more than the call.
+    let roots = match narrow::reach(prepared) {
+        BuiltinReach::Arguments => Vec::new(),
+        BuiltinReach::Trees => folders(session, decided),
+        BuiltinReach::Workspace => shown_roots(session, config.as_ref(), workspace, &read_only, &read_write),
+    };
+    let found = if roots.is_empty() {
         Found::default()
     } else {
-        let roots = shown_roots(session, config.as_ref(), workspace, &read_only, &read_write);
         let masks = if config.is_some() { decided.decision().masks.as_slice() } else { &[] };
         let writes = config.is_some() && effects.contains(Effect::Write);
         Walk { world: session.world, workspace, repositories: writes }.find(masks, &roots)?
@@ -75,7 +89,7 @@ pub(crate) fn confine(
         cwd: command.cwd,
         protected: protected(prepared, decided, &found),
         masks: found.masked,
-        decided: decided_places(prepared, decided, &env)?,
+        decided: decided_to,
         runtime: prepared.project.settings.runtime.iter().cloned().collect(),
         launcher: Launcher::SelfExe,
         config,
@@ -88,13 +102,10 @@ pub(crate) fn confine(
     Ok(plan)
 }
 
-/// A tool of ours that opens just the paths of its arguments, which the guards have judged already: walking the
-/// workspace for it would cost more than the call.
-fn opens_only_its_arguments(prepared: &Prepared) -> bool {
-    match &prepared.tool.tool.exec {
-        Exec::Builtin(name) => ["read_file", "write_file", "list_dir"].contains(&name.as_str()),
-        Exec::Command(_) => false,
-    }
+/// The folders that the call names, links left out: nothing is below a link that is not followed.
+fn folders(session: &Session<'_>, decided: &Decided) -> Vec<PathBuf> {
+    let is_folder = |path: &PathBuf| session.world.lstat(path).is_ok_and(|stat| stat.kind == FileKind::Dir);
+    narrow::named(decided).filter(is_folder).collect()
 }
 
 /// What the sandbox holds, whatever is bound above it. A path argument at or below a file that is executed later came

@@ -11,6 +11,7 @@ mod interrupt;
 mod judging;
 mod lines;
 mod masks;
+mod narrow;
 mod prepare;
 mod session;
 mod stdin;

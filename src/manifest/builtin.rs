@@ -3,12 +3,28 @@
 use crate::model::{Effect, EffectSet};
 
 /// The names of all built-in tools.
-pub const BUILTIN_NAMES: &[&str] = &["list_dir", "read_file", "run_command", "search_text", "write_file"];
+pub const BUILTIN_NAMES: &[&str] = &[
+    "delete_file",
+    "edit_file",
+    "file_info",
+    "find_files",
+    "list_dir",
+    "move_file",
+    "read_file",
+    "run_command",
+    "search_text",
+    "write_file",
+];
 
 /// The manifest of a built-in tool: JSON in the format of every other manifest.
 pub fn builtin_source(name: &str) -> Option<&'static str> {
     Some(match name {
+        "delete_file" => include_str!("builtin/delete_file.json"),
+        "edit_file" => include_str!("builtin/edit_file.json"),
+        "file_info" => include_str!("builtin/file_info.json"),
+        "find_files" => include_str!("builtin/find_files.json"),
         "list_dir" => include_str!("builtin/list_dir.json"),
+        "move_file" => include_str!("builtin/move_file.json"),
         "read_file" => include_str!("builtin/read_file.json"),
         "run_command" => include_str!("builtin/run_command.json"),
         "search_text" => include_str!("builtin/search_text.json"),
@@ -20,10 +36,34 @@ pub fn builtin_source(name: &str) -> Option<&'static str> {
 /// What a built-in tool may do: a fact of the code, to which policies may add and from which they cannot take.
 pub fn builtin_effects(name: &str) -> Option<EffectSet> {
     match name {
-        "list_dir" | "read_file" | "search_text" => Some(EffectSet::of(Effect::Read)),
-        "write_file" => Some(EffectSet::of(Effect::Write)),
+        "file_info" | "find_files" | "list_dir" | "read_file" | "search_text" => {
+            Some(EffectSet::of(Effect::Read))
+        }
+        "delete_file" | "edit_file" | "move_file" | "write_file" => Some(EffectSet::of(Effect::Write)),
         "run_command" => Some(EffectSet::of(Effect::Write).with(Effect::Execute)),
         _ => None,
+    }
+}
+
+/// What a built-in tool touches of the files that its sandbox shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BuiltinReach {
+    /// The content of just the paths of its arguments, and names below them.
+    Arguments,
+    /// The paths of its arguments and all that is below them.
+    Trees,
+    /// Anything.
+    Workspace,
+}
+
+/// What a built-in tool touches: a fact of the code.
+pub fn builtin_reach(name: &str) -> BuiltinReach {
+    match name {
+        "edit_file" | "file_info" | "find_files" | "list_dir" | "read_file" | "write_file" => {
+            BuiltinReach::Arguments
+        }
+        "delete_file" | "move_file" => BuiltinReach::Trees,
+        _ => BuiltinReach::Workspace,
     }
 }
 

@@ -14,7 +14,7 @@ mod template;
 mod testing;
 mod tool;
 
-pub use builtin::{BUILTIN_NAMES, builtin_effects, builtin_source};
+pub use builtin::{BUILTIN_NAMES, BuiltinReach, builtin_effects, builtin_reach, builtin_source};
 pub use decode::{Origin, decode, decode_compiled, is_tool_name};
 pub use fill::{FillEnv, FillError, fill, fill_command, fill_paths};
 pub use interpreter::is_interpreter;

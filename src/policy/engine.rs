@@ -13,7 +13,7 @@ use super::truth::Truth;
 use crate::canon::is_under;
 use crate::diag::Code;
 use crate::manifest::RequiresApproval;
-use crate::model::{Context, EXECUTED_LATER, Effect, EffectSet, Layer, RunMode};
+use crate::model::{Context, Effect, EffectSet, Layer, RunMode, executed_later};
 use crate::source::Decoder;
 use crate::text::escape;
 
@@ -151,38 +151,27 @@ fn control_files(call: &Classified<'_>, grants: &[&Rule]) -> Option<Verdict> {
             }
         };
         for fact in facts {
-            let protected = call.facts.env.protected.iter().any(|path| {
-                // A protected path that is not UTF-8 is compared by its own lossy form: at worst it covers more.
-                is_under(&fact.absolute, &path.to_string_lossy())
+            // A protected path that is not UTF-8 is compared by its own lossy form: at worst it covers more.
+            let protected = call.facts.env.protected.iter().find_map(|path| {
+                let path = path.to_string_lossy();
+                let inside = is_under(&fact.absolute, &path);
+                // A name that is not followed is moved, replaced or removed, and with it all that is below it.
+                let holds = !declared.follow_last && is_under(&path, &fact.absolute);
+                (inside || holds).then(|| (inside, path.into_owned()))
             });
             let later = executed_later(&fact.absolute)
                 .filter(|name| !grants.iter().any(|rule| names(rule, &declared.pointer, name)));
             let what = match (protected, later) {
-                (true, _) => "controls toolctl".to_owned(),
-                (false, Some(name)) => format!("is executed later by other programs ({name})"),
-                (false, None) => continue,
+                (Some((true, _)), _) => "controls toolctl".to_owned(),
+                (Some((false, path)), _) => format!("holds \"{}\", which controls toolctl", escape(&path)),
+                (None, Some(name)) => format!("is executed later by other programs ({name})"),
+                (None, None) => continue,
             };
             let reason = format!("\"{}\" {what}", escape(&fact.absolute));
             return Some(verdict("control-files", Action::Deny, reason, Some(Code::PolicyControlFiles), 2));
         }
     }
     None
-}
-
-/// The name of a file that other programs execute later, if the path is one, is below one or holds one.
-fn executed_later(path: &str) -> Option<&'static str> {
-    let folded = path.to_lowercase();
-    let parts: Vec<&str> = folded.split('/').collect();
-    EXECUTED_LATER.into_iter().find(|name| {
-        let (first, second) = name.split_once('/').map_or((*name, None), |(a, b)| (a, Some(b)));
-        parts.iter().enumerate().any(|(at, part)| {
-            *part == first
-                && second.is_none_or(|second| {
-                    // The folder itself: replacing it replaces what is in it.
-                    parts.get(at + 1).is_none_or(|next| *next == second)
-                })
-        })
-    })
 }
 
 /// Whether a grant literally names such a file in a test of this argument.
@@ -221,31 +210,5 @@ fn test_names(test: &Test, name: &str) -> bool {
         | Test::Ext(_)
         | Test::Tool(_)
         | Test::Effect { .. } => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::executed_later;
-
-    #[test]
-    fn knows_files_that_are_executed_later() {
-        for (path, expected) in [
-            ("/ws/.git/config", Some(".git/config")),
-            ("/ws/.git/hooks/pre-commit", Some(".git/hooks")),
-            ("/ws/sub/.GIT/Hooks", Some(".git/hooks")),
-            ("/ws/.git", Some(".git/config")),
-            ("/ws/.git/commondir", Some(".git/commondir")),
-            ("/ws/.git/config.worktree", Some(".git/config.worktree")),
-            ("/ws/.git/modules/lib/hooks/post-checkout", Some(".git/modules")),
-            ("/ws/.git/worktrees/x/commondir", Some(".git/worktrees")),
-            ("/ws/.git/index", None),
-            ("/ws/.envrc", Some(".envrc")),
-            ("/ws/.vscode/tasks.json", Some(".vscode")),
-            ("/ws/a.envrc", None),
-            ("/ws/git/config", None),
-        ] {
-            assert_eq!(executed_later(path), expected, "{path}");
-        }
     }
 }

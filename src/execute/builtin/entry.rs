@@ -2,7 +2,10 @@
 
 use super::error::BuiltinError;
 use super::root::Root;
-use super::{list_dir, read_file, run_command, search_text, write_file};
+use super::{
+    delete_file, edit_file, file_info, find_files, list_dir, move_file, read_file, run_command, search_text,
+    write_file,
+};
 use crate::text::escape;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -76,7 +79,7 @@ pub fn main(name: &str) -> ExitCode {
             }
         }
         Ok(args) => {
-            if name == write_file::NAME {
+            if [write_file::NAME, edit_file::NAME, move_file::NAME].contains(&name) {
                 // The files' permissions are computed, and must come out as computed.
                 rustix::process::umask(rustix::fs::Mode::empty());
             }
@@ -120,6 +123,11 @@ fn dispatch(
         read_file::NAME => read_file::run(&typed(args)?, &open()?, io)?,
         list_dir::NAME => list_dir::run(&typed(args)?, &open()?, io)?,
         search_text::NAME => search_text::run(&typed(args)?, &open()?, io)?,
+        find_files::NAME => find_files::run(&typed(args)?, &open()?, io)?,
+        file_info::NAME => file_info::run(&typed(args)?, &open()?, io)?,
+        edit_file::NAME => edit_file::run(&typed(args)?, &open()?, io)?,
+        move_file::NAME => move_file::run(&typed(args)?, &open()?, io)?,
+        delete_file::NAME => delete_file::run(&typed(args)?, &open()?, io)?,
         write_file::NAME => write_file::run(&typed(args)?, &open()?, io)?,
         run_command::NAME => return prepare_command(args, root)?.output(io),
         _ => return Err(BuiltinError::UnknownTool(escape(name))),

@@ -45,7 +45,7 @@ pub(super) enum BuiltinError {
     /// A file is larger than one call returns.
     #[error(
         "`{path}` has {size} bytes from offset {offset} on, and one call returns at most {bound}; \
-         read it in parts: pass limit, and offset for the next part"
+         read it in parts: pass limit and offset, or line_count and line, for each"
     )]
     TooLarge {
         /// The path.
@@ -70,6 +70,24 @@ pub(super) enum BuiltinError {
     /// A file that was to be created is there.
     #[error("`{0}` exists; nothing was written (mode overwrite replaces it, append adds to it)")]
     Exists(Escaped),
+    /// What was asked for does not fit what is there.
+    #[error("cannot {doing} `{path}`: {why}")]
+    Refused {
+        /// What was tried, as a verb.
+        doing: &'static str,
+        /// The path it was tried on.
+        path: Escaped,
+        /// Why, with a way out; text from files is escaped in it.
+        why: String,
+    },
+    /// A part was done before something failed.
+    #[error("{source}; before that, {done}")]
+    Partial {
+        /// The failure.
+        source: Box<Self>,
+        /// What was done.
+        done: String,
+    },
     /// A search pattern or glob that does not compile.
     #[error("the {what} is not usable: {detail}")]
     Pattern {
@@ -123,7 +141,10 @@ impl BuiltinError {
                     Errno::AGAIN | Errno::BUSY | Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::TXTBSY
                 )
             }
-            Self::UnknownTool(_)
+            // What was done already does not come back by itself.
+            Self::Partial { .. }
+            | Self::Refused { .. }
+            | Self::UnknownTool(_)
             | Self::Arguments(_)
             | Self::Path { .. }
             | Self::Kind { .. }

@@ -7,6 +7,7 @@
 use super::entry::Io;
 use super::error::BuiltinError;
 use super::names::quote;
+use super::paging::{Place, Start, go_on};
 use super::read_file::MAX_BYTES;
 use super::root::Root;
 use rustix::fd::{AsFd, OwnedFd};
@@ -33,6 +34,7 @@ pub(super) struct Args {
     depth: u32,
     #[serde(default = "default_limit")]
     limit: u64,
+    after: Option<String>,
 }
 
 fn default_path() -> String {
@@ -60,6 +62,8 @@ pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), Built
         hidden: 0,
         unreadable: 0,
         quoted: 0,
+        after: args.after.as_deref().map(Start::new),
+        last: Vec::new(),
     };
     listing
         .folder(&dir, &mut Vec::new(), args.depth.clamp(1, MAX_DEPTH), io)?
@@ -77,6 +81,9 @@ struct Listing {
     hidden: u64,
     unreadable: u64,
     quoted: u64,
+    after: Option<Start>,
+    /// The path that was shown last.
+    last: Vec<u8>,
 }
 
 impl Listing {
@@ -88,17 +95,18 @@ impl Listing {
         depth: u32,
         io: &mut Io<'_>,
     ) -> Result<Result<(), Errno>, BuiltinError> {
-        let entries = match self.first_entries(dir) {
+        let entries = match self.first_entries(dir, prefix) {
             Ok(entries) => entries,
             Err(errno) => return Ok(Err(errno)),
         };
         let base = prefix.len();
-        for (name, kind) in entries {
+        for (name, (kind, shown)) in entries {
             if self.left == 0 {
                 break;
             }
             prefix.extend_from_slice(&name);
-            let kind = self.entry(dir, &name, kind, prefix, io)?;
+            let kind =
+                if shown { self.entry(dir, &name, kind, prefix, io)? } else { kind_of(dir, &name, kind) };
             if kind == FileType::Directory && depth > 1 {
                 if self.left == 0 {
                     self.cut = true;
@@ -118,8 +126,14 @@ impl Listing {
     }
 
     /// The first names of a folder in byte order, as many as can still be shown.
-    fn first_entries(&mut self, dir: &OwnedFd) -> Result<BTreeMap<Vec<u8>, FileType>, Errno> {
-        let room = usize::try_from(self.left).unwrap_or(usize::MAX);
+    ///
+    /// With them comes the folder in which the list goes on behind `after`; it is not to be shown again.
+    fn first_entries(
+        &mut self,
+        dir: &OwnedFd,
+        prefix: &[u8],
+    ) -> Result<BTreeMap<Vec<u8>, (FileType, bool)>, Errno> {
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX).saturating_add(1);
         let mut first = BTreeMap::new();
         for entry in Dir::read_from(dir)? {
             let entry = entry?;
@@ -131,8 +145,14 @@ impl Listing {
                 self.hidden += 1;
                 continue;
             }
-            self.seen += 1;
-            first.insert(name.to_vec(), entry.file_type());
+            let place =
+                self.after.as_ref().map_or(Place::Behind, |after| after.place(&[prefix, name].concat()));
+            match place {
+                Place::Before => continue,
+                Place::OnTheWay => {}
+                Place::Behind => self.seen += 1,
+            }
+            first.insert(name.to_vec(), (entry.file_type(), place == Place::Behind));
             if first.len() > room {
                 first.pop_last();
             }
@@ -173,6 +193,7 @@ impl Listing {
         self.bytes_left -= length;
         self.left -= 1;
         self.shown += 1;
+        path.clone_into(&mut self.last);
         io.put(line.as_bytes())?;
         Ok(kind)
     }
@@ -181,8 +202,10 @@ impl Listing {
         let mut notes = Vec::new();
         if self.cut || self.seen > self.shown {
             notes.push(format!(
-                "cut off: {} entries shown of at least {}; raise limit (at most {MAX_ENTRIES}) or list a folder below",
-                self.shown, self.seen
+                "cut off: {} entries shown of at least {}; {}raise limit (at most {MAX_ENTRIES}) or list a folder below",
+                self.shown,
+                self.seen,
+                go_on(&self.last)
             ));
         }
         if self.hidden > 0 {
@@ -199,6 +222,15 @@ impl Listing {
         }
         notes.into_iter().try_for_each(|note| io.put(format!("# {note}\n").as_bytes()))
     }
+}
+
+/// What a name is, if the folder did not tell.
+fn kind_of(dir: &OwnedFd, name: &[u8], kind: FileType) -> FileType {
+    if kind != FileType::Unknown {
+        return kind;
+    }
+    rustix::fs::statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW)
+        .map_or(kind, |stat| FileType::from_raw_mode(stat.st_mode))
 }
 
 const fn word(kind: FileType) -> &'static str {

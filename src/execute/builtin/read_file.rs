@@ -1,11 +1,12 @@
 //! `read_file`: the exact bytes of a file, or of a part of it.
 //!
-//! Offsets and limits count bytes, since a file need not have lines. A file that does not fit into one result is
+//! Offsets and limits count bytes, since a file need not have lines; where it has, a part can be asked for by lines. A file that does not fit into one result is
 //! refused unless the caller asked for a part: a result that was cut without the caller knowing would be taken for
 //! the whole.
 
 use super::entry::Io;
 use super::error::BuiltinError;
+use super::read_lines::Lines;
 use super::root::Root;
 use crate::text::escape;
 use serde::Deserialize;
@@ -26,11 +27,23 @@ pub(super) struct Args {
     #[serde(default)]
     offset: u64,
     limit: Option<u64>,
+    line: Option<u64>,
+    line_count: Option<u64>,
 }
 
 /// Copies the asked part of the file to the output.
 pub(super) fn run(args: &Args, root: &Root, io: &mut Io<'_>) -> Result<(), BuiltinError> {
+    let by_lines = args.line.is_some() || args.line_count.is_some();
+    if by_lines && (args.offset > 0 || args.limit.is_some()) {
+        return Err(BuiltinError::Arguments(escape(
+            "a part is given by line and line_count or by offset and limit, not both",
+        )));
+    }
     let (fd, stat) = root.target(&args.path)?.open_regular()?;
+    if by_lines {
+        let lines = Lines { path: &args.path, first: args.line.unwrap_or(1).max(1), count: args.line_count };
+        return lines.copy(File::from(fd), io);
+    }
     let size = u64::try_from(stat.st_size).unwrap_or(0);
     if args.offset > size {
         return Err(BuiltinError::BeyondEnd { path: escape(&args.path), offset: args.offset, size });

@@ -110,6 +110,25 @@ impl Target<'_> {
         &self.shown
     }
 
+    /// Whether it is the workspace itself, or the root of all.
+    pub(super) const fn is_base(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Whether it lies in the workspace, or is it.
+    pub(super) const fn is_inside(&self) -> bool {
+        matches!(self.base, Base::Workspace(_))
+    }
+
+    /// Whether it is the other path or below it.
+    pub(super) fn is_under(&self, other: &Target<'_>) -> bool {
+        let bases = matches!(
+            (&self.base, &other.base),
+            (Base::Workspace(_), Base::Workspace(_)) | (Base::Slash(_), Base::Slash(_))
+        );
+        bases && self.names.starts_with(&other.names)
+    }
+
     /// Opens the path. `doing` is the verb for the message.
     pub(super) fn open(&self, doing: &'static str, flags: OFlags) -> Result<OwnedFd, BuiltinError> {
         open_names(self.base.as_fd(), &self.names, flags, self.openat2)

@@ -9,11 +9,11 @@ use super::error::BuiltinError;
 use super::names::quote;
 use super::root::{Root, kind_words, stat_of};
 use super::search_sink::{FileHits, Hit, Show};
+use super::walk::{glob, walk};
 use crate::text::escape;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobMatcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use ignore::WalkBuilder;
 use rustix::fs::{FileType, OFlags};
 use serde::Deserialize;
 use std::fs::File;
@@ -113,7 +113,7 @@ impl<'r> Search<'r> {
                 .after_context(context)
                 .heap_limit(Some(MAX_LINE_IN_MEMORY))
                 .build(),
-            glob: args.glob.as_deref().map(glob).transpose()?,
+            glob: args.glob.as_deref().map(|text| glob(text, false)).transpose()?,
             all: args.all,
             show: Show::new(&args.pattern, args.fixed, args.ignore_case, context > 0),
             left,
@@ -129,18 +129,7 @@ impl<'r> Search<'r> {
     fn folder(&mut self, path: &str, io: &mut Io<'_>) -> Result<(), BuiltinError> {
         // A path inside the workspace is walked from there, so that nothing depends on the process's working folder.
         let start = self.root.path().join(path);
-        let walk = WalkBuilder::new(&start)
-            .hidden(!self.all)
-            .ignore(!self.all)
-            .git_ignore(!self.all)
-            .git_exclude(!self.all)
-            .git_global(false)
-            .require_git(false)
-            .parents(!self.all)
-            .follow_links(false)
-            .sort_by_file_name(std::ffi::OsStr::cmp)
-            .build();
-        for entry in walk {
+        for entry in walk(&start, self.all).build() {
             if self.full {
                 break;
             }
@@ -237,21 +226,4 @@ fn matcher(args: &Args) -> Result<RegexMatcher, BuiltinError> {
         .line_terminator(Some(b'\n'))
         .build(&args.pattern)
         .map_err(|e| BuiltinError::Pattern { what: "pattern", detail: escape(&e.to_string()) })
-}
-
-/// A glob without a slash is for names at any depth, one with a slash for paths below the searched folder.
-fn glob(text: &str) -> Result<GlobMatcher, BuiltinError> {
-    if text.starts_with('!') {
-        return Err(BuiltinError::Pattern {
-            what: "glob",
-            detail: escape("it starts with `!`, but a glob here only says which files are searched"),
-        });
-    }
-    let whole =
-        if text.contains('/') { text.trim_start_matches('/').to_owned() } else { format!("**/{text}") };
-    GlobBuilder::new(&whole)
-        .literal_separator(true)
-        .build()
-        .map(|glob| glob.compile_matcher())
-        .map_err(|e| BuiltinError::Pattern { what: "glob", detail: escape(&e.to_string()) })
 }

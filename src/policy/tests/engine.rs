@@ -128,6 +128,44 @@ fn control_files_are_no_target() {
     }
 }
 
+/// What is moved or removed takes along all that is below it; what is only followed does not.
+#[test]
+fn a_folder_that_holds_control_files_is_no_target_of_a_move() {
+    for tool in ["move_file", "delete_file"] {
+        for (path, denied) in [
+            (".", true),
+            ("conf", true),
+            ("conf/", true),
+            ("conf/toolctl", true),
+            ("conf/toolctl/tools/x", true),
+            ("conf2", false),
+            ("conf/other", false),
+            ("link", true),
+        ] {
+            let mut lab = Lab::builtin(tool);
+            lab.protected.push("/ws/conf/toolctl/tools".into());
+            lab.world = std::mem::take(&mut lab.world)
+                .with_dir("/ws/conf/toolctl/tools")
+                .with_link("/ws/link", "conf");
+            let mut args = json!({"path": path});
+            if tool == "move_file" {
+                args["to"] = json!("elsewhere");
+            }
+            let decision = lab.under(ALLOW, &args);
+            assert_eq!(decision.code == Some(Code::PolicyControlFiles), denied, "{tool} {path}");
+            assert_eq!(decision.action == Action::Deny, denied, "{tool} {path}");
+            if tool == "move_file" {
+                let args = json!({"path": "elsewhere", "to": path});
+                assert_eq!(lab.under(ALLOW, &args).action == Action::Deny, denied, "to {path}");
+            }
+        }
+    }
+    // A formatter may be told to work on a folder in which a control file lies: it is held there.
+    let (mut lab, args) = writer(".");
+    lab.tool.builtin_effects = Some(effects(&["write"]));
+    assert_eq!(lab.under(ALLOW, &args).action, Action::Allow);
+}
+
 #[test]
 fn no_rule_lifts_control_files() {
     let (lab, args) = writer("policies/a.yaml");

@@ -350,7 +350,7 @@ fn a_lookup_opens_one_file_and_names_what_was_meant() {
         assert!(matches!(find(name), Err(CatalogError::Unknown { .. })), "{name:?}");
     }
     let (tools, faults) = project.catalog().all(&world, &mut Files::new());
-    assert_eq!((tools.len(), faults.len()), (6, 1));
+    assert_eq!((tools.len(), faults.len()), (crate::manifest::BUILTIN_NAMES.len() + 1, 1));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 mod agent;
 mod cloned;
+mod files;
 mod race;
 mod tool;
 

@@ -75,6 +75,44 @@ fn a_cut_list_says_so_and_is_the_beginning_of_the_whole() {
 }
 
 #[test]
+fn parts_put_together_are_the_whole() {
+    let tree = Tree::new();
+    for name in ["a/1", "a/2/x", "a/2/y", "a/3", "a.b", "b", "c/1", "d", "e/f/g/h"] {
+        tree.put(name, "");
+    }
+    for tool in ["list_dir", "find_files"] {
+        let args = |more: serde_json::Value| {
+            let mut args = if tool == "list_dir" { json!({"depth": 20}) } else { json!({"kind": "any"}) };
+            args.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            args
+        };
+        let lines = |outcome: &super::Outcome| -> Vec<String> {
+            outcome.done().lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+        };
+        let whole = lines(&tree.call(tool, &args(json!({}))));
+        assert_eq!(whole.len(), 15, "{whole:?}");
+        for limit in 1..16 {
+            let (mut parts, mut after) = (Vec::new(), None);
+            loop {
+                let mut more = json!({"limit": limit});
+                if let Some(after) = &after {
+                    more["after"] = json!(after);
+                }
+                let part = tree.call(tool, &args(more));
+                parts.extend(lines(&part));
+                let note = part.done().split("pass after=").nth(1).and_then(|rest| rest.split(',').next());
+                after = note.map(str::to_owned);
+                if after.is_none() {
+                    assert!(!part.done().contains('#'), "{}", part.text());
+                    break;
+                }
+            }
+            assert_eq!(parts, whole, "{tool} by {limit}");
+        }
+    }
+}
+
+#[test]
 fn a_huge_folder_is_bounded() {
     let tree = Tree::new();
     let root = tree.root();
@@ -92,7 +130,7 @@ fn a_huge_folder_is_bounded() {
             "file\t0\t0",
             "file\t0\t1",
             "file\t0\t10",
-            "# cut off: 3 entries shown of at least 100000; raise limit (at most 10000) or list a folder below"
+            "# cut off: 3 entries shown of at least 100000; for the next part pass after=10, raise limit (at most 10000) or list a folder below"
         ]
     );
     let most = tree.call("list_dir", &json!({"limit": 10_000}));

@@ -1,6 +1,11 @@
 //! What each built-in tool does in a folder of its own, with one module a tool.
 
+mod delete_file;
+mod edit_file;
+mod file_info;
+mod find_files;
 mod list_dir;
+mod move_file;
 mod read_file;
 mod root;
 mod run_command;
@@ -87,6 +92,23 @@ fn starting_programs() -> std::sync::MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// What is in a folder, sorted, folders gone through.
+fn names(tree: &Tree) -> Vec<String> {
+    fn add(dir: &Path, root: &Path, out: &mut Vec<String>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            out.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+            if path.symlink_metadata().unwrap().is_dir() {
+                add(&path, root, out);
+            }
+        }
+    }
+    let (mut out, root) = (Vec::new(), tree.root());
+    add(&root, &root, &mut out);
+    out.sort();
+    out
+}
+
 fn fifo(path: &Path) {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -102,6 +124,14 @@ fn unknown_tools_and_arguments_are_refused() {
         ("read_file", serde_json::json!({"path": "a", "follow": true})),
         ("list_dir", serde_json::json!({"depth": -1})),
         ("write_file", serde_json::json!({"path": "a", "content": "", "mode": "truncate"})),
+        ("read_file", serde_json::json!({"path": "a", "line": 1, "limit": 1})),
+        ("read_file", serde_json::json!({"path": "a", "line_count": 1, "offset": 1})),
+        ("find_files", serde_json::json!({"kind": "socket"})),
+        ("file_info", serde_json::json!({"path": "a", "follow": true})),
+        ("edit_file", serde_json::json!({"path": "a", "edits": []})),
+        ("edit_file", serde_json::json!({"path": "a", "edits": [{"old": "x"}]})),
+        ("move_file", serde_json::json!({"path": "a"})),
+        ("delete_file", serde_json::json!({"path": "a", "force": true})),
         ("run_command", serde_json::json!({"argv": []})),
         ("run_command", serde_json::json!({"argv": ["true", "a\u{0}b"]})),
     ] {
@@ -121,6 +151,8 @@ fn schema_defaults_are_the_defaults_of_the_code() {
         ("list_dir", serde_json::json!({})),
         ("read_file", serde_json::json!({"path": "a"})),
         ("search_text", serde_json::json!({"pattern": "x"})),
+        ("find_files", serde_json::json!({})),
+        ("file_info", serde_json::json!({"path": "a"})),
         ("run_command", serde_json::json!({"argv": ["ls"]})),
     ] {
         let source = crate::manifest::builtin_source(name).unwrap();

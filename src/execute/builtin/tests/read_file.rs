@@ -51,6 +51,59 @@ fn the_end_is_told_and_what_lies_behind_refused() {
 }
 
 #[test]
+fn lines_are_whole_and_exact() {
+    let tree = Tree::new();
+    tree.put("f", b"one\r\ntwo\n\n\xff\x00\nlast");
+    tree.put("ended", "a\nb\n");
+    tree.put("empty", "");
+    for (path, line, count, bytes, note) in [
+        ("f", 1, Some(1), &b"one\r\n"[..], "lines 1 to 1, bytes 0 to 5; the next part starts at line 2"),
+        (
+            "f",
+            2,
+            Some(3),
+            b"two\n\n\xff\x00\n",
+            "lines 2 to 4, bytes 5 to 13; the next part starts at line 5",
+        ),
+        ("f", 5, Some(9), b"last", "lines 5 to 5, bytes 13 to 17, the end of the file"),
+        ("f", 4, None, b"\xff\x00\nlast", "lines 4 to 5, bytes 10 to 17, the end of the file"),
+        ("ended", 2, Some(1), b"b\n", "lines 2 to 2, bytes 2 to 4, the end of the file"),
+        ("ended", 1, Some(2), b"a\nb\n", "lines 1 to 2, bytes 0 to 4, the end of the file"),
+        ("empty", 1, Some(5), b"", "the file is empty, the end of the file"),
+    ] {
+        let mut args = json!({"path": path, "line": line});
+        if let Some(count) = count {
+            args["line_count"] = json!(count);
+        }
+        let part = tree.call("read_file", &args);
+        assert_eq!((part.exit, part.out.as_slice()), (super::BuiltinExit::Done, bytes), "{args}");
+        assert!(part.err.contains(note), "{args}: {}", part.err);
+    }
+    for (path, line, has) in [("f", 6, 5), ("f", 99, 5), ("ended", 3, 2), ("empty", 2, 0)] {
+        tree.call("read_file", &json!({"path": path, "line": line}))
+            .failed(&format!("line {line} lies behind the end; it has {has} lines"));
+    }
+}
+
+#[test]
+fn lines_that_do_not_fit_are_refused_or_left_for_the_next_part() {
+    let tree = Tree::new();
+    let long = usize::try_from(MAX_BYTES).unwrap();
+    tree.put("long", format!("{}\nshort\n", "x".repeat(long)));
+    tree.call("read_file", &json!({"path": "long", "line": 1, "line_count": 1}))
+        .failed("line 1 alone is longer");
+    assert_eq!(tree.call("read_file", &json!({"path": "long", "line": 2})).done(), "short\n");
+    tree.put("many", "123456789\n".repeat(200_000));
+    tree.call("read_file", &json!({"path": "many", "line": 1})).failed("pass line_count");
+    let part = tree.call("read_file", &json!({"path": "many", "line": 1, "line_count": 1_000_000}));
+    assert_eq!(part.done().len(), long);
+    assert!(part.err.contains("the next part starts at line 100001"), "{}", part.err);
+    let rest = tree.call("read_file", &json!({"path": "many", "line": 100_001, "line_count": 1_000_000}));
+    assert_eq!(rest.done().len(), long);
+    assert!(rest.err.contains("the end of the file"), "{}", rest.err);
+}
+
+#[test]
 fn a_file_whose_size_is_not_told_is_read() {
     let tree = Tree::new();
     let outcome = tree.call("read_file", &json!({"path": "/proc/version"}));
@@ -73,6 +126,25 @@ proptest! {
                 break;
             }
             prop_assert!(!part.out.is_empty());
+        }
+        prop_assert_eq!(whole, bytes);
+    }
+
+    #[test]
+    fn parts_by_lines_put_together_are_the_file(bytes in prop::collection::vec(prop::sample::select(&b"ab\n\n\r\xff"[..]), 0..300), count in 1_u64..9) {
+        let tree = Tree::new();
+        tree.put("f", &bytes);
+        let (mut whole, mut line) = (Vec::new(), 1);
+        loop {
+            let part = tree.call("read_file", &json!({"path": "f", "line": line, "line_count": count}));
+            prop_assert_eq!(part.exit, super::BuiltinExit::Done);
+            whole.extend_from_slice(&part.out);
+            if part.err.contains("the end of the file") {
+                break;
+            }
+            line += count;
+            let note = format!("the next part starts at line {line}");
+            prop_assert!(part.err.contains(&note), "{}", part.err);
         }
         prop_assert_eq!(whole, bytes);
     }

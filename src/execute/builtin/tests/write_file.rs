@@ -1,18 +1,9 @@
 //! `write_file`.
 
-use super::{BuiltinExit, Tree, fifo};
+use super::{BuiltinExit, Tree, fifo, names};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
-
-fn names(tree: &Tree) -> Vec<String> {
-    let mut names: Vec<_> = fs::read_dir(tree.root())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    names.sort();
-    names
-}
 
 #[test]
 fn each_mode_does_its_part() {
@@ -110,6 +101,7 @@ fn links_folders_and_special_files_are_refused() {
             (".", "is a folder"),
             ("pipe", "named pipe"),
             ("../secret", "`..`"),
+            ("/tmp/new/f", "outside the workspace"),
         ] {
             let args = json!({"path": path, "content": "bad", "mode": mode, "create_dirs": true});
             tree.call("write_file", &args).failed(why);
