@@ -123,6 +123,7 @@ fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
         ),
     )
     .help("read that file, then run `toolctl trust` again")
+    .help("or keep it beside the manifest, where no tool can write")
 }
 
 /// Opens the one manifest of a tool.

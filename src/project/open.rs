@@ -12,8 +12,8 @@ use super::settings::{Merger, Settings, SettingsFile};
 use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
 use super::workspace;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::{Exec, Tool, builtin_effects};
-use crate::model::{AllowFs, EffectSet, Layer, SandboxConfig, SandboxSetting};
+use crate::manifest::Tool;
+use crate::model::Layer;
 use crate::source::Files;
 use crate::world::World;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub struct Project {
     pub layers: Vec<LayerFiles>,
     /// What was left out of the settings, and why.
     pub warnings: Vec<Diagnostic>,
+    /// The times that were kept of the project's files did not suffice to find out whether it is as it was trusted.
+    outdated_times: bool,
 }
 
 impl Project {
@@ -78,9 +80,9 @@ impl Project {
         }
         let project = layers.iter().find(|layer| layer.layer == Layer::Project);
         let mut warnings = Vec::new();
-        let trust = match (project, &homes.state) {
-            (None, _) => TrustState::NoProject,
-            (Some(_), None) => TrustState::Untrusted,
+        let (trust, outdated_times) = match (project, &homes.state) {
+            (None, _) => (TrustState::NoProject, false),
+            (Some(_), None) => (TrustState::Untrusted, false),
             (Some(layer), Some(state)) => {
                 trust_state(world, state, layer, called, &mut warnings).map_err(one)?
             }
@@ -97,7 +99,7 @@ impl Project {
         let workspace =
             workspace::choose(world, &homes, &discovery, project, trust.is_trusted(), &mut warnings)
                 .map_err(one)?;
-        Ok(Self { root: discovery.root, workspace, homes, settings, trust, layers, warnings })
+        Ok(Self { root: discovery.root, workspace, homes, settings, trust, layers, warnings, outdated_times })
     }
 
     /// The tools of all layers.
@@ -122,35 +124,11 @@ impl Project {
         if let Some(tool) = tool {
             programs.extend(self.named_programs(world, tool));
         }
-        if self.trust == (TrustState::Trusted { author: true })
-            && tool.is_some_and(|tool| self.may_write(tool))
-        {
-            // The record knows the programs of the day it was made; an author's manifests may name others since.
-            let (tools, _) = self.catalog().all(world, &mut Files::new());
-            let own = tools.iter().filter(|tool| tool.layer == Layer::Project);
-            programs.extend(own.flat_map(|tool| self.named_programs(world, &tool.tool)));
-        }
         if let Some(state) = &self.homes.state {
-            let others = author_files(world, state, self.root.as_deref())?;
+            let others = author_files(world, state, self.root.as_deref());
             programs.extend(others.into_iter().filter(|path| path.starts_with(&self.workspace)));
         }
         Ok(control_set(world, self, &programs))
-    }
-
-    /// Whether any sandbox of the tool could show something writable, whatever effect is decided. For one that shows
-    /// nothing writable there is nothing to protect, and a lookup of it opens one manifest.
-    fn may_write(&self, tool: &Tool) -> bool {
-        let writable = |config: &SandboxConfig| match &config.allow_fs {
-            None | Some(AllowFs::No) => false,
-            Some(AllowFs::All) => true,
-            Some(AllowFs::Paths { read_write, .. }) => !read_write.is_empty(),
-        };
-        !only_reads(tool)
-            && match tool.sandbox.as_ref().or(self.settings.sandbox.as_ref()) {
-                None | Some(SandboxSetting::Defaults) => false,
-                Some(SandboxSetting::Off) => true,
-                Some(SandboxSetting::Config(config)) => config.enabled == Some(false) || writable(config),
-            }
     }
 
     /// The programs that a tool names below the project or the workspace.
@@ -162,14 +140,15 @@ impl Project {
     }
 
     /// Programs of the project that a tool of a trusted project names and that were not there when it was trusted. Nobody
-    /// has said of them that they may run: another tool could have made them.
+    /// has said of them that they may run: another tool could have made them. So it is for an author too, whose edits of
+    /// known programs are followed because every sandbox protects them.
     pub fn unknown_programs(
         &self,
         world: &dyn World,
         found: &CatalogTool,
     ) -> Result<Vec<PathBuf>, Diagnostic> {
-        let fixed = self.trust == (TrustState::Trusted { author: false }) && found.layer == Layer::Project;
-        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
+        let bound = self.trust.is_trusted() && found.layer == Layer::Project;
+        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, bound) else {
             return Ok(Vec::new());
         };
         let set = ControlSet::of(layer);
@@ -190,15 +169,14 @@ impl Project {
         let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
             return Ok(None);
         };
-        let below =
-            |path: &PathBuf| path.strip_prefix(&layer.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let set = ControlSet::of(layer);
         let names: Vec<(String, &String)> =
-            read.iter().filter_map(|(path, digest)| Some((below(path)?, digest))).collect();
+            read.iter().filter_map(|(path, digest)| Some((set.name_of(path)?, digest))).collect();
         let wanted: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
         if wanted.is_empty() {
             return Ok(None);
         }
-        let known = TrustRecord::digests(world, state, &ControlSet::of(layer), &wanted)?;
+        let known = TrustRecord::digests(world, state, &set, &wanted)?;
         let other =
             names.into_iter().find(|(name, digest)| known.get(name).is_some_and(|known| known != *digest));
         Ok(other.map(|(name, _)| layer.root.join(name)))
@@ -243,7 +221,11 @@ impl Project {
             .map_err(|fault| vec![fault])?;
         let faults: Vec<Diagnostic> = record
             .files()
-            .filter_map(|path| layer.access.check(world, &layer.root.join(path)).err())
+            .filter_map(|path| {
+                // A program of a workspace elsewhere is no symlink out of the project, but a file of its own.
+                let inside = layer.access.inside.clone().filter(|_| !Path::new(path).is_absolute());
+                Access { inside, ..layer.access.clone() }.check(world, &layer.root.join(path)).err()
+            })
             .collect();
         if faults.is_empty() { Ok(record) } else { Err(faults) }
     }
@@ -268,6 +250,17 @@ impl Project {
         }
     }
 
+    /// Makes the next call faster if this one had to read the whole control set. Writes to the user's state, so it is not
+    /// for commands that only look.
+    pub fn spare_the_next(&self, world: &dyn World) {
+        let fixed = self.trust == (TrustState::Trusted { author: false });
+        if let (Some(layer), Some(state), true) =
+            (self.project_layer(), &self.homes.state, fixed && self.outdated_times)
+        {
+            TrustRecord::renew_times(world, state, &ControlSet::of(layer));
+        }
+    }
+
     /// The folder of trust and state.
     ///
     /// # Errors
@@ -287,14 +280,6 @@ impl Project {
     }
 }
 
-/// A tool of ours that writes nothing and starts nothing.
-fn only_reads(tool: &Tool) -> bool {
-    match &tool.exec {
-        Exec::Builtin(name) => builtin_effects(name).is_some_and(EffectSet::is_only_read),
-        Exec::Command(_) => false,
-    }
-}
-
 /// A record that cannot be used is as good as none: it must not stand in the way of renewing it. A state folder inside
 /// the project stays an error.
 fn trust_state(
@@ -303,11 +288,11 @@ fn trust_state(
     layer: &LayerFiles,
     called: Option<&str>,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<TrustState, Diagnostic> {
+) -> Result<(TrustState, bool), Diagnostic> {
     match TrustRecord::state(world, state, &ControlSet::of(layer), called) {
         Err(fault) if fault.code != Code::ConfigWorkspace => {
             warnings.push(Diagnostic { severity: Severity::Warning, ..fault });
-            Ok(TrustState::Untrusted)
+            Ok((TrustState::Untrusted, false))
         }
         other => other,
     }

@@ -4,7 +4,7 @@ use super::{Account, FileKind, Stat, World};
 use rustix::fs::{Mode, OFlags};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
@@ -23,8 +23,14 @@ fn stat_of(meta: &Metadata) -> Stat {
         gid: meta.gid(),
         dev: meta.dev(),
         ino: meta.ino(),
+        born_ns: born_ns(meta),
         ctime_ns: meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()),
     }
+}
+
+fn born_ns(meta: &Metadata) -> i64 {
+    let since = meta.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
 fn kind_of(kind: fs::FileType) -> FileKind {
@@ -92,6 +98,18 @@ impl World for HostWorld {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
+        let mut bytes = Vec::new();
+        file.take(len).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn section(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut file =
+            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        file.seek(io::SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
         file.take(len).read_to_end(&mut bytes)?;
         Ok(bytes)

@@ -11,6 +11,7 @@
 
 mod index;
 mod record;
+mod times;
 mod walk;
 
 pub use index::{Change, ChangeKind};
