@@ -9,6 +9,7 @@ mod failure;
 mod interrupt;
 mod masks;
 mod prepare;
+mod reach;
 mod session;
 mod stdin;
 mod verdict;

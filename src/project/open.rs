@@ -9,12 +9,13 @@ use super::home::Homes;
 use super::layer::LayerFiles;
 use super::policies::{PolicyNode, read_policies};
 use super::settings::{Merger, Settings, SettingsFile};
-use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
+use super::trust::{ControlSet, TrustRecord, TrustState, author_files, suspend};
 use super::workspace;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::manifest::Tool;
 use crate::model::Layer;
 use crate::source::Files;
+use crate::text::Span;
 use crate::world::World;
 use std::path::{Path, PathBuf};
 
@@ -230,15 +231,9 @@ impl Project {
         if faults.is_empty() { Ok(record) } else { Err(faults) }
     }
 
-    /// Keeps a prepared record.
-    pub fn trust(&self, world: &dyn World, record: &TrustRecord) -> Result<(), Diagnostic> {
-        record.keep(world, self.state_dir()?)
-    }
-
-    /// Forgets that the project was trusted. Whether it was.
-    pub fn revoke_trust(&self, world: &dyn World) -> Result<bool, Diagnostic> {
-        let state = self.state_dir()?;
-        self.root.as_ref().map_or(Ok(false), |root| revoke(world, state, root))
+    /// Keeps a prepared record, and what was shown of it: the next difference is told from that. `reach` is one line.
+    pub fn trust(&self, world: &dyn World, record: &TrustRecord, reach: &str) -> Result<(), Diagnostic> {
+        record.keep(world, self.state_dir()?, reach)
     }
 
     /// Suspends the project's trust after a call created `created`, a file that would control it.
@@ -248,6 +243,48 @@ impl Project {
             // Nothing can be trusted here.
             (None, _) | (_, None) => Ok(()),
         }
+    }
+
+    /// The keys of the project's settings that loosen the defaults, and where they stand: they count once it is trusted.
+    pub fn loosening(&self) -> Vec<(&'static str, Option<Span>)> {
+        let mut merger = Merger::default();
+        for layer in &self.layers {
+            merger.add(layer.layer, &layer.settings, layer.layer != Layer::Project);
+        }
+        let Some(layer) = self.project_layer() else { return Vec::new() };
+        let place = |key: &'static str| {
+            let parent = key.split('.').next().unwrap_or(key);
+            layer.settings.place(key).or_else(|| layer.settings.place(parent))
+        };
+        merger.loosened().iter().map(|key| (*key, place(key))).collect()
+    }
+
+    /// The settings in force once the project is trusted.
+    pub fn settings_once_trusted(&self) -> Settings {
+        let mut merger = Merger::default();
+        for layer in &self.layers {
+            merger.add(layer.layer, &layer.settings, true);
+        }
+        merger.finish().0
+    }
+
+    /// Whether what was read of the project, its settings and these files with their digests, is what a prepared record
+    /// covers: a person must be shown what is recorded.
+    pub fn is_what_is_recorded(&self, record: &TrustRecord, read: &[(&Path, &str)]) -> bool {
+        let settings = self.project_layer().and_then(|layer| {
+            Some((layer.settings_path.as_deref()?, layer.settings_digest.as_deref()?))
+        });
+        read.iter().copied().chain(settings).all(|(path, digest)| {
+            let name = path.strip_prefix(record.root()).unwrap_or(path).to_str();
+            // A symlink's digest covers its target too, and is not that of the text.
+            name.and_then(|name| record.digest_of(name)).is_none_or(|recorded| recorded == digest)
+        })
+    }
+
+    /// What was kept with the record of trust for the next person who looks, if it is of that record.
+    pub fn kept_reach(&self, world: &dyn World) -> Option<String> {
+        let (layer, state) = (self.project_layer()?, self.homes.state.as_ref()?);
+        TrustRecord::reach(world, state, &layer.root)
     }
 
     /// Makes the next call faster if this one had to read the whole control set. Writes to the user's state, so it is not
@@ -266,13 +303,7 @@ impl Project {
     /// # Errors
     /// The user has no password entry, and `TOOLCTL_HOME` is not set.
     pub fn state_dir(&self) -> Result<&Path, Diagnostic> {
-        self.homes.state.as_deref().ok_or_else(|| {
-            Diagnostic::error(
-                Code::ConfigEnvironment,
-                "there is no folder for state: you have no password entry",
-            )
-            .help("set TOOLCTL_HOME to an absolute folder outside the project")
-        })
+        self.homes.state_dir()
     }
 
     fn project_layer(&self) -> Option<&LayerFiles> {

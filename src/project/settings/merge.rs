@@ -20,6 +20,8 @@ pub(in crate::project) struct Merger {
     /// Which layer said a key last.
     from: BTreeMap<&'static str, Layer>,
     warnings: Vec<Diagnostic>,
+    /// Keys that a project which is not trusted may not loosen.
+    loosened: Vec<&'static str>,
 }
 
 /// The layer being added.
@@ -29,6 +31,7 @@ pub(super) struct Inner<'a> {
     pub(super) trusted: bool,
     pub(super) from: &'a mut BTreeMap<&'static str, Layer>,
     pub(super) warnings: &'a mut Vec<Diagnostic>,
+    loosened: &'a mut Vec<&'static str>,
 }
 
 impl Inner<'_> {
@@ -38,6 +41,9 @@ impl Inner<'_> {
         if tighter || (outer.is_none() && self.trusted) {
             self.from.insert(key, self.layer);
             return true;
+        }
+        if outer.is_none() {
+            self.loosened.push(key);
         }
         let diagnostic = match outer {
             Some(outer) => Diagnostic::warning(
@@ -94,7 +100,14 @@ impl Inner<'_> {
 impl Merger {
     /// Adds the next layer inwards. `trusted` only matters for a project.
     pub(in crate::project) fn add(&mut self, layer: Layer, file: &SettingsFile, trusted: bool) {
-        let mut inner = Inner { layer, file, trusted, from: &mut self.from, warnings: &mut self.warnings };
+        let mut inner = Inner {
+            layer,
+            file,
+            trusted,
+            from: &mut self.from,
+            warnings: &mut self.warnings,
+            loosened: &mut self.loosened,
+        };
         let now = &mut self.settings;
         let less = |new: &u64, old: &u64| new <= old;
         inner.set("concurrency", file.concurrency.as_ref(), &mut now.concurrency, less);
@@ -118,6 +131,11 @@ impl Merger {
         limits(&mut inner, now);
         router(&mut inner, now);
         environment(&mut inner, now);
+    }
+
+    /// The keys of a project's settings that loosen the defaults, which only a trusted project may.
+    pub(in crate::project) fn loosened(&self) -> &[&'static str] {
+        &self.loosened
     }
 
     /// The settings in force, and what was left out.

@@ -125,7 +125,7 @@ impl TrustRecord {
     }
 
     /// Keeps the record.
-    pub fn keep(&self, world: &dyn World, state: &Path) -> Result<(), Diagnostic> {
+    pub fn keep(&self, world: &dyn World, state: &Path, reach: &str) -> Result<(), Diagnostic> {
         check_apart(world, state, &self.header.path)?;
         let mut text = to_json(&self.header)?;
         text.push('\n');
@@ -133,6 +133,9 @@ impl TrustRecord {
         let (usual, author) = record_paths(state, &self.header.path);
         let (here, other) = if self.header.author { (author, usual) } else { (usual, author) };
         write(world, &here, &text)?;
+        // Without it the next difference names files alone.
+        let shown = format!("{}\n{reach}\n", self.header.digest);
+        let _ = world.write_private(&reach_path(state, &self.header.path), shown.as_bytes());
         let times = times_path(state, &self.header.path);
         match &self.times {
             // Without it the next call is slower.
@@ -140,6 +143,27 @@ impl TrustRecord {
             Some(_) | None => remove(world, &times)?,
         }
         remove(world, &other)
+    }
+
+    /// What was shown when the record was made.
+    pub(crate) fn reach(world: &dyn World, state: &Path, root: &Path) -> Option<String> {
+        let header = read_header(world, state, root).ok()??;
+        let path = reach_path(state, root);
+        check_owner(world, &path, &[world.euid()], Path::new("/")).ok()?;
+        let text = String::from_utf8(world.read(&path, MAX_RECORD).ok()?).ok()?;
+        let (digest, reach) = text.split_once('\n')?;
+        (digest == header.digest).then(|| reach.trim_end().to_owned())
+    }
+
+    /// `sha256:…` of a file of the control set, given relative to the project's root.
+    pub fn digest_of(&self, path: &str) -> Option<&str> {
+        let entry = self.index.entries.get(path).filter(|entry| entry.kind != Kind::Link)?;
+        Some(entry.digest.as_str()).filter(|digest| !digest.is_empty())
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> &Path {
+        &self.header.path
     }
 
     /// What the record says of a project now. With `called`, only the files that a call of that tool depends on are
@@ -273,12 +297,13 @@ fn from_changes(changes: Vec<Change>) -> TrustState {
 }
 
 /// Forgets that a project was trusted. Whether there was a record.
-pub(in crate::project) fn revoke(world: &dyn World, state: &Path, root: &Path) -> Result<bool, Diagnostic> {
+pub(super) fn revoke(world: &dyn World, state: &Path, root: &Path) -> Result<bool, Diagnostic> {
     let (usual, author) = record_paths(state, root);
     let existed = world.lstat(&usual).is_ok() || world.lstat(&author).is_ok();
     remove(world, &usual)?;
     remove(world, &author)?;
     remove(world, &times_path(state, root))?;
+    remove(world, &reach_path(state, root))?;
     Ok(existed)
 }
 
@@ -305,6 +330,20 @@ pub(in crate::project) fn author_files(
         }
     }
     paths
+}
+
+/// What a record says of itself, for lists.
+pub(super) struct Record {
+    pub(super) path: PathBuf,
+    pub(super) author: bool,
+    pub(super) at: u64,
+    pub(super) suspended: bool,
+}
+
+/// Reads a record's first line; `None` if it is not one.
+pub(super) fn read_record(world: &dyn World, file: &Path) -> Option<Record> {
+    let Header { path, author, at, suspended, .. } = usable_header(world, file)?;
+    Some(Record { path, author, at, suspended: suspended.is_some() })
 }
 
 fn usable_header(world: &dyn World, file: &Path) -> Option<Header> {
@@ -377,8 +416,13 @@ fn check_apart(world: &dyn World, state: &Path, root: &Path) -> Result<(), Diagn
     .help("unset TOOLCTL_HOME, or let it name a folder outside the project"))
 }
 
+/// Beside the folder of records, which holds nothing else.
 fn times_path(state: &Path, root: &Path) -> PathBuf {
-    record_paths(state, root).0.with_extension("times")
+    state.join("trust-times").join(record_paths(state, root).0.file_name().unwrap_or_default())
+}
+
+fn reach_path(state: &Path, root: &Path) -> PathBuf {
+    state.join("trust-reach").join(record_paths(state, root).0.file_name().unwrap_or_default())
 }
 
 fn read_header(world: &dyn World, state: &Path, root: &Path) -> Result<Option<Header>, Diagnostic> {
