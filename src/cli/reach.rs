@@ -21,8 +21,7 @@ use std::time::Duration;
 pub(crate) type Aspects = BTreeMap<String, String>;
 
 /// The aspects of a tool, in the order in which they are shown.
-pub(crate) const TOOL_ASPECTS: [&str; 6] =
-    ["runs", "scripts", "files", "network", "environment", "limits"];
+pub(crate) const TOOL_ASPECTS: [&str; 6] = ["runs", "scripts", "files", "network", "environment", "limits"];
 /// Those of a policy.
 pub(crate) const POLICY_ASPECTS: [&str; 7] =
     ["role", "default", "allows", "asks", "guards", "effects", "trustHints"];
@@ -64,9 +63,8 @@ impl Reach {
         let own = |layer| layer == Layer::Project;
         let settings = project.settings_once_trusted();
         let default = settings.sandbox.as_ref();
-        let below = |path: &Path| {
-            path.strip_prefix(record.root()).unwrap_or(path).to_string_lossy().into_owned()
-        };
+        let below =
+            |path: &Path| path.strip_prefix(record.root()).unwrap_or(path).to_string_lossy().into_owned();
         Self {
             tools: tools
                 .iter()
@@ -103,11 +101,7 @@ impl Reach {
     }
 }
 
-fn compare(
-    old: &BTreeMap<String, Aspects>,
-    new: &BTreeMap<String, Aspects>,
-    found: &mut Vec<Difference>,
-) {
+fn compare(old: &BTreeMap<String, Aspects>, new: &BTreeMap<String, Aspects>, found: &mut Vec<Difference>) {
     let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for what in names {
         let (before, now) = (old.get(what), new.get(what));
@@ -150,11 +144,8 @@ fn tool(
     config: Option<&SandboxConfig>,
     record: &TrustRecord,
 ) -> Aspects {
-    let scripts: Vec<String> = project
-        .named_programs(session.world, &found.tool)
-        .iter()
-        .map(|path| script(path, record))
-        .collect();
+    let scripts: Vec<String> =
+        project.named_programs(session.world, &found.tool).iter().map(|path| script(path, record)).collect();
     aspects([
         ("runs", runs(found)),
         ("scripts", scripts.join(", ")),
@@ -215,11 +206,7 @@ fn written(template: &Template) -> String {
         })
         .collect();
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-{}".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
-        text
-    } else {
-        quote_argv(&[text]).as_str().to_owned()
-    }
+    if !text.is_empty() && text.chars().all(plain) { text } else { quote_argv(&[text]).as_str().to_owned() }
 }
 
 fn files(config: &SandboxConfig) -> String {

@@ -27,5 +27,6 @@ pub use settings::{
     Router, Settings, SettingsFile, TimeoutAction,
 };
 pub use trust::{
-    Change, ChangeKind, ControlSet, TrustEntry, TrustEntryState, TrustRecord, TrustState, list_trust, revoke_trust,
+    Change, ChangeKind, ControlSet, TrustEntry, TrustEntryState, TrustRecord, TrustState, list_trust,
+    revoke_trust,
 };

@@ -271,9 +271,9 @@ impl Project {
     /// Whether what was read of the project, its settings and these files with their digests, is what a prepared record
     /// covers: a person must be shown what is recorded.
     pub fn is_what_is_recorded(&self, record: &TrustRecord, read: &[(&Path, &str)]) -> bool {
-        let settings = self.project_layer().and_then(|layer| {
-            Some((layer.settings_path.as_deref()?, layer.settings_digest.as_deref()?))
-        });
+        let settings = self
+            .project_layer()
+            .and_then(|layer| Some((layer.settings_path.as_deref()?, layer.settings_digest.as_deref()?)));
         read.iter().copied().chain(settings).all(|(path, digest)| {
             let name = path.strip_prefix(record.root()).unwrap_or(path).to_str();
             // A symlink's digest covers its target too, and is not that of the text.

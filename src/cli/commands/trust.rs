@@ -6,9 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::reach::{Aspects, Difference, POLICY_ASPECTS, Reach, TOOL_ASPECTS, policy_faults};
 use crate::cli::session::Session;
 use crate::diag::{Code, Diagnostic};
-use crate::project::{
-    Change, Project, TrustEntryState, TrustRecord, TrustState, list_trust, revoke_trust,
-};
+use crate::project::{Change, Project, TrustEntryState, TrustRecord, TrustState, list_trust, revoke_trust};
 use crate::term::{Answer, Format, Table, Text, Tty};
 use crate::text::{Escaped, escape};
 use serde_json::{Value, json};
@@ -42,10 +40,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &TrustArgs) -> Result<Exit, F
             return Ok(Exit::Refused);
         }
         let kept = serde_json::to_string(&offer.reach).map_err(|error| Failure::Internal(error.into()))?;
-        offer
-            .project
-            .trust(session.world, &offer.record, &kept)
-            .map_err(|fault| Failure::of(vec![fault]))?;
+        offer.project.trust(session.world, &offer.record, &kept).map_err(|fault| Failure::of(vec![fault]))?;
     }
     offer.conclude(session, args)?;
     Ok(Exit::Ok)
@@ -79,7 +74,8 @@ impl Offer {
         });
         faults.extend(policy_faults(&policies));
         let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::of)?;
-        let manifests = tools.iter().filter_map(|found| Some((found.tool.file.as_deref()?, &*found.tool.digest)));
+        let manifests =
+            tools.iter().filter_map(|found| Some((found.tool.file.as_deref()?, &*found.tool.digest)));
         let texts = policies.iter().map(|node| (node.path.as_path(), node.digest.as_str()));
         let read: Vec<(&Path, &str)> = manifests.chain(texts).collect();
         if !project.is_what_is_recorded(&record, &read) {
@@ -286,12 +282,19 @@ fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
         let trust: Escaped = escape(if entry.author { "as its author" } else { "as it was" });
         let remark = match entry.state {
             TrustEntryState::Kept => String::new(),
-            TrustEntryState::Suspended => "suspended: a call made a control file; look, then trust again".to_owned(),
+            TrustEntryState::Suspended => {
+                "suspended: a call made a control file; look, then trust again".to_owned()
+            }
             TrustEntryState::Gone => {
                 let path = entry.path.to_string_lossy();
-                format!("the folder has gone; forget it: toolctl trust --revoke {}", crate::term::quote_argv(&[&*path]))
+                format!(
+                    "the folder has gone; forget it: toolctl trust --revoke {}",
+                    crate::term::quote_argv(&[&*path])
+                )
             }
-            TrustEntryState::Damaged => "a record that cannot be read and counts for nothing; remove it".to_owned(),
+            TrustEntryState::Damaged => {
+                "a record that cannot be read and counts for nothing; remove it".to_owned()
+            }
         };
         table.row([escape(&entry.path.to_string_lossy()), trust, escape(&remark)]);
     }

@@ -57,13 +57,13 @@ pub fn list_trust(world: &dyn World) -> Result<Vec<TrustEntry>, Diagnostic> {
         Ok(names) => names,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => {
-            let message =
-                format!("the folder `{}` cannot be read: {error}", escape(&dir.to_string_lossy()));
+            let message = format!("the folder `{}` cannot be read: {error}", escape(&dir.to_string_lossy()));
             return Err(Diagnostic::error(Code::SourceUnreadable, message));
         }
     };
     let is_record = |name: &&std::ffi::OsString| !name.as_encoded_bytes().starts_with(b".");
-    let mut entries: Vec<_> = names.iter().filter(is_record).map(|name| entry(world, dir.join(name))).collect();
+    let mut entries: Vec<_> =
+        names.iter().filter(is_record).map(|name| entry(world, dir.join(name))).collect();
     entries.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(entries)
 }

@@ -224,12 +224,17 @@ impl TrustRecord {
         files: &[&str],
     ) -> Result<BTreeMap<String, String>, Diagnostic> {
         let Some(header) = read_header(world, state, set.root)? else { return Ok(BTreeMap::new()) };
-        let mut tools: Vec<&str> = files.iter().filter(|path| set.is_manifest(path)).filter_map(|path| manifest_stem(path)).collect();
+        let mut tools: Vec<&str> = files
+            .iter()
+            .filter(|path| set.is_manifest(path))
+            .filter_map(|path| manifest_stem(path))
+            .collect();
         tools.dedup();
         let index = part(world, state, set, &header, &tools)?;
-        let wanted = index.entries.into_iter().filter(|(path, entry)| {
-            entry.kind != Kind::Link && files.contains(&path.as_str())
-        });
+        let wanted = index
+            .entries
+            .into_iter()
+            .filter(|(path, entry)| entry.kind != Kind::Link && files.contains(&path.as_str()));
         Ok(wanted.map(|(path, entry)| (path, entry.digest)).collect())
     }
 
@@ -309,11 +314,7 @@ pub(super) fn revoke(world: &dyn World, state: &Path, root: &Path) -> Result<boo
 
 /// The control files of every project that follows its author's edits, but for `root`: whoever could write them from
 /// another project would be believed there.
-pub(in crate::project) fn author_files(
-    world: &dyn World,
-    state: &Path,
-    root: Option<&Path>,
-) -> Vec<PathBuf> {
+pub(in crate::project) fn author_files(world: &dyn World, state: &Path, root: Option<&Path>) -> Vec<PathBuf> {
     let dir = state.join("trust");
     let mut paths = Vec::new();
     for name in world.list(&dir).unwrap_or_default() {

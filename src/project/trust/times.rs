@@ -95,6 +95,7 @@ fn section(world: &dyn World, path: &Path, known: &[u8], from: u64, len: u64) ->
 
 fn section_of(tool: &str, count: usize) -> usize {
     let digest = sha256(tool.as_bytes());
-    let number = digest.trim_start_matches("sha256:").get(..8).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    let number =
+        digest.trim_start_matches("sha256:").get(..8).and_then(|hex| u32::from_str_radix(hex, 16).ok());
     number.map_or(0, |number| number as usize).checked_rem(count).unwrap_or(0)
 }
