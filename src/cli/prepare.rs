@@ -117,7 +117,7 @@ fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
     Diagnostic::error(
         Code::ConfigNeedsTrust,
         format!(
-            "`{}` runs `{}`, which was not there when the project was trusted",
+            "`{}` runs `{}`, which was not part of what was trusted",
             escape(tool),
             escape(&path.to_string_lossy())
         ),

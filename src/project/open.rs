@@ -252,11 +252,7 @@ impl Project {
             merger.add(layer.layer, &layer.settings, layer.layer != Layer::Project);
         }
         let Some(layer) = self.project_layer() else { return Vec::new() };
-        let place = |key: &'static str| {
-            let parent = key.split('.').next().unwrap_or(key);
-            layer.settings.place(key).or_else(|| layer.settings.place(parent))
-        };
-        merger.loosened().iter().map(|key| (*key, place(key))).collect()
+        merger.loosened().iter().map(|key| (*key, layer.settings.place_of(key))).collect()
     }
 
     /// The settings in force once the project is trusted.
@@ -344,3 +340,5 @@ fn outer_workspace(settings: &SettingsFile) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trust_tests;

@@ -20,3 +20,4 @@ mod plan_is_run;
 mod prompt;
 mod sandbox;
 mod schemas;
+mod trust;
