@@ -52,7 +52,8 @@ pub(crate) struct Difference {
 }
 
 impl Reach {
-    /// Collects what the project's files ask for. `record` has the digests of the scripts.
+    /// Collects what the project's files ask for. `project` is as it is once trusted; `record` has the digests of the
+    /// scripts.
     pub(crate) fn of(
         session: &Session<'_>,
         project: &Project,
@@ -61,8 +62,7 @@ impl Reach {
         record: &TrustRecord,
     ) -> Self {
         let own = |layer| layer == Layer::Project;
-        let settings = project.settings_once_trusted();
-        let default = settings.sandbox.as_ref();
+        let default = project.settings.sandbox.as_ref();
         let below =
             |path: &Path| path.strip_prefix(record.root()).unwrap_or(path).to_string_lossy().into_owned();
         Self {

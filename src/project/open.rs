@@ -4,7 +4,7 @@
 use super::access::Access;
 use super::catalog::{Catalog, CatalogTool};
 use super::control::{Control, control_set, named_programs};
-use super::discover::discover;
+use super::discover::{Discovery, discover};
 use super::home::Homes;
 use super::layer::LayerFiles;
 use super::policies::{PolicyNode, read_policies};
@@ -255,13 +255,22 @@ impl Project {
         merger.loosened().iter().map(|key| (*key, layer.settings.place_of(key))).collect()
     }
 
-    /// The settings in force once the project is trusted.
-    pub fn settings_once_trusted(&self) -> Settings {
+    /// The project with the settings and the workspace that it has once it is trusted; [`Self::trust`] stays what it is.
+    ///
+    /// # Errors
+    /// The workspace that the settings name is refused.
+    pub fn once_trusted(mut self, world: &dyn World) -> Result<Self, Diagnostic> {
         let mut merger = Merger::default();
         for layer in &self.layers {
             merger.add(layer.layer, &layer.settings, true);
         }
-        merger.finish().0
+        (self.settings, _) = merger.finish();
+        if let Some(root) = &self.root {
+            let place = Discovery { start: root.clone(), root: Some(root.clone()) };
+            let layer = self.project_layer();
+            self.workspace = workspace::choose(world, &self.homes, &place, layer, true, &mut Vec::new())?;
+        }
+        Ok(self)
     }
 
     /// Whether what was read of the project, its settings and these files with their digests, is what a prepared record

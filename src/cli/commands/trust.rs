@@ -67,6 +67,7 @@ impl Offer {
                     .help("a project has a `toolctl.yaml` or a `tools.d` folder at its root"),
             ));
         }
+        let project = project.once_trusted(session.world).map_err(|fault| Failure::Config(vec![fault]))?;
         let (tools, mut faults) = project.catalog().all(session.world, &mut session.files);
         let policies = project.policies(session.world, &mut session.files).unwrap_or_else(|found| {
             faults.extend(found);

@@ -4,8 +4,12 @@ use super::Project;
 use super::tests::{manifest, open, project, state, state_for, trust};
 use crate::project::{TrustEntryState, TrustState, list_trust, revoke_trust};
 use crate::source::Files;
-use crate::world::{MemoryWorld, World as _};
+use crate::world::{Account, MemoryWorld, Stat, World};
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 /// Only its own project suffers from a record that cannot be read, and there it counts for nothing.
 #[test]
@@ -158,4 +162,107 @@ fn a_call_renews_the_times() {
     found.spare_the_next(&world);
     assert!(!state_for(&world, "hello").is_trusted());
     assert_eq!(world.list(&state_dir.join("trust-times")).unwrap().len(), 1);
+}
+
+/// A world that counts how often the disk is asked, and how many bytes it gives.
+struct Counting<'w> {
+    world: &'w MemoryWorld,
+    asked: AtomicUsize,
+}
+
+impl Counting<'_> {
+    fn count<T>(&self, amount: usize, answer: T) -> T {
+        self.asked.fetch_add(amount, Ordering::Relaxed);
+        answer
+    }
+}
+
+impl World for Counting<'_> {
+    fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.world.read(path, max)?;
+        Ok(self.count(1000 + bytes.len(), bytes))
+    }
+    fn read_canonical(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
+        self.read(path, max)
+    }
+    fn head(&self, path: &Path, len: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.world.head(path, len)?;
+        Ok(self.count(1000 + bytes.len(), bytes))
+    }
+    fn section(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.world.section(path, offset, len)?;
+        Ok(self.count(1000 + bytes.len(), bytes))
+    }
+    fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.world.write_private(path, bytes)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.world.remove(path)
+    }
+    fn lstat(&self, path: &Path) -> io::Result<Stat> {
+        self.count(1000, self.world.lstat(path))
+    }
+    fn stat(&self, path: &Path) -> io::Result<Stat> {
+        self.count(1000, self.world.stat(path))
+    }
+    fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
+        self.count(1000, self.world.read_link(path))
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<OsString>> {
+        let names = self.world.list(dir)?;
+        Ok(self.count(1000 * (1 + names.len()), names))
+    }
+    fn now(&self) -> SystemTime {
+        self.world.now()
+    }
+    fn env(&self, name: &str) -> Option<OsString> {
+        self.world.env(name)
+    }
+    fn env_names(&self) -> Vec<OsString> {
+        self.world.env_names()
+    }
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.world.current_dir()
+    }
+    fn euid(&self) -> u32 {
+        self.world.euid()
+    }
+    fn account(&self, uid: u32) -> Option<Account> {
+        self.world.account(uid)
+    }
+}
+
+/// What one call asks of the disk does not depend on how many manifests there are, whoever trusted them and whether the
+/// tool may write. (A file of times grows by some digits, and its first 32 KiB are read at once.)
+#[test]
+fn a_call_costs_the_same_with_many_manifests() {
+    let cost = |count: usize, author: Option<bool>| {
+        let writes = manifest("hello") + "sandbox: { allowFS: { readWrite: ['{workspace}'] } }\n";
+        let mut world = project().with_file("/code/p/tools.d/hello.yaml", writes);
+        for n in 0..count {
+            let path = format!("/code/p/tools.d/tool{n}.yaml");
+            world = world.with_file(&path, manifest(&format!("tool{n}"))).with_ctime(&path, 5);
+        }
+        for path in ["toolctl.yaml", "tools.d", "tools.d/hello.yaml", "policies", "policies/main.yaml"] {
+            world = world.with_ctime(Path::new("/code/p").join(path), 5);
+        }
+        world = world.with_ctime("/code/p/policies/tests", 5).with_ctime("/code/p/policies/tests/t.yaml", 5);
+        if let Some(author) = author {
+            trust(&world, author);
+        }
+        let counting = Counting { world: &world, asked: AtomicUsize::new(0) };
+        let found = Project::open_for(&counting, &mut Files::new(), Path::new("."), Some("hello")).unwrap();
+        assert_eq!(found.trust.is_trusted(), author.is_some());
+        let tool = found.catalog().find(&counting, &mut Files::new(), "hello").unwrap();
+        found.unknown_programs(&counting, &tool).unwrap();
+        let read = [(tool.tool.file.clone().unwrap(), tool.tool.digest.clone())];
+        assert_eq!(found.differs(&counting, &read).unwrap(), None);
+        found.control_set(&counting, Some(&tool.tool)).unwrap();
+        counting.asked.into_inner()
+    };
+    for author in [None, Some(true), Some(false)] {
+        let (few, many) = (cost(10, author), cost(2000, author));
+        let slack = if author == Some(false) { 200_000 } else { 0 };
+        assert!(few + slack >= many, "{author:?}: {few} and {many}");
+    }
 }

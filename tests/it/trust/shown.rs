@@ -92,7 +92,7 @@ fn a_change_is_shown_as_a_difference() {
         );
         project.file("toolctl.yaml", "agentName: a\nsandbox: { allowNetwork: true }\n");
         fs::remove_file(project.dir().join("tools.d/t.yaml")).unwrap();
-        project.run(["run", "fetch"]).expect(4).says("tools.d/fetch.yaml (modified)");
+        project.run(["run", "fetch", "-a", "url=x"]).expect(4).says("tools.d/fetch.yaml (modified)");
 
         let ran = project.run(["trust", "--dry-run"]).expect(0);
         for text in [
