@@ -25,7 +25,7 @@ const EVERY_KEY: &str = "
 workspace: src
 agentName: coder
 concurrency: 3
-sandbox: { backend: ns, enabled: true, timeout: 5s, maxMemoryMB: 64, allowNetwork: false, allowFS: false, env: {}, maxOutputBytes: 9, maxProcesses: 9, maxFileSizeMB: 9, cpuSeconds: 9, runAs: { uid: 1, gid: 1 }, required: [netns] }
+sandbox: { backend: ns, enabled: true, timeout: 5s, maxMemoryMB: 64, allowNetwork: false, allowFS: false, env: {}, maxOutputBytes: 9, maxProcesses: 9, maxFileSizeMB: 9, cpuSeconds: 9, runAs: '1:1', required: [netns] }
 approval:
   policy: [deploy]
   timeout: 60000
@@ -156,11 +156,7 @@ const DIRECTIONS: &[(&str, &str, &str)] = &[
     ("sandbox: { maxProcesses: 10 }", "sandbox: { maxProcesses: 9 }", "sandbox: { maxProcesses: 11 }"),
     ("sandbox: { maxFileSizeMB: 10 }", "sandbox: { maxFileSizeMB: 9 }", "sandbox: { maxFileSizeMB: 11 }"),
     ("sandbox: { cpuSeconds: 10 }", "sandbox: { cpuSeconds: 9 }", "sandbox: { cpuSeconds: 11 }"),
-    (
-        "sandbox: { runAs: { uid: 5, gid: 5 } }",
-        "sandbox: { runAs: { uid: 5, gid: 5 } }",
-        "sandbox: { runAs: { uid: 0, gid: 0 } }",
-    ),
+    ("sandbox: { runAs: '5:5' }", "sandbox: { runAs: '5:5' }", "sandbox: { runAs: '0:0' }"),
     (
         "sandbox: { env: { set: { A: b } } }",
         "sandbox: { env: { set: {} } }",
