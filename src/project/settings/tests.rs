@@ -30,7 +30,7 @@ approval:
   policy: [deploy]
   timeout: 60000
   timeoutAction: throw
-  command: { command: [/usr/bin/ask, --now], sandbox: { allowNetwork: true } }
+  command: { command: [/usr/bin/ask, --now], sandbox: true }
   additional: [bob]
   approvers: [alice]
   need: 2
