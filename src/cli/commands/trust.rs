@@ -68,7 +68,10 @@ impl Offer {
             ));
         }
         let project = project.once_trusted(session.world).map_err(|fault| Failure::Config(vec![fault]))?;
-        let (tools, mut faults) = project.catalog().all(session.world, &mut session.files);
+        let (tools, found) = project.catalog().all(session.world, &mut session.files);
+        // What only waits for trust is listed as what it will be; what an outer layer forbids stays left out.
+        let left_out = project.warnings.iter().filter(|warning| warning.code == Code::ConfigBadSetting);
+        let mut faults: Vec<Diagnostic> = left_out.cloned().chain(found).collect();
         let policies = project.policies(session.world, &mut session.files).unwrap_or_else(|found| {
             faults.extend(found);
             Vec::new()

@@ -94,7 +94,7 @@ fn names_are_not_taken_over() {
             if trusted {
                 project.trusted();
             }
-            assert_eq!(project.run(["run", "mine"]).expect(if trusted { 0 } else { 4 }).code.is_some(), true);
+            project.run(["run", "mine"]).expect(if trusted { 0 } else { 4 });
             project.run(["run", "read_file", "-a", "path=hello"]).expect(0);
             // A built-in name, and the user's.
             project.file("tools.d/read_file.yaml", manifest("read_file", "evil"));
