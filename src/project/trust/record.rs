@@ -255,7 +255,7 @@ impl TrustRecord {
 /// could have added.
 fn author_state(world: &dyn World, set: &ControlSet<'_>, header: &Header) -> TrustState {
     if header.folder.is_some_and(|folder| Some(folder) != folder_of(world, set.root)) {
-        return TrustState::Changed(vec![Change::new(".", ChangeKind::Modified)]);
+        return TrustState::Changed(vec![Change::new("the folder itself", ChangeKind::Modified)]);
     }
     let new = set.tops(world).into_iter().filter(|name| !header.there.contains(name));
     let new: Vec<_> = new.map(|name| Change::new(&name, ChangeKind::Added)).collect();

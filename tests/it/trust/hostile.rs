@@ -206,7 +206,7 @@ fn another_folder_at_the_same_place_is_not_the_authors() {
         project.file("toolctl.yaml", "agentName: a\n");
         script(&project, "t", "", "echo evil");
         project.file("policies/main.yaml", host(&[("t", "read")], ""));
-        let ran = project.run(["run", "t"]).expect(4).says("toolctl trust");
+        let ran = project.run(["run", "t"]).expect(4).says("the folder itself (modified)");
         assert!(ran.out().is_empty());
         // The control: the author's folder, back at its place.
         fs::remove_dir_all(project.dir()).unwrap();
