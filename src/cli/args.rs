@@ -324,9 +324,15 @@ pub(crate) struct TrustArgs {
     /// You write this project: trust follows your edits.
     #[arg(long)]
     pub(crate) author: bool,
-    /// Withdraw the trust.
+    /// Withdraw the trust; the folder need not exist any more.
     #[arg(long, conflicts_with = "author")]
     pub(crate) revoke: bool,
+    /// List every project that you trust, and those of them that have gone.
+    #[arg(long, conflicts_with_all = ["author", "revoke", "dir"])]
+    pub(crate) list: bool,
+    /// Show what the project would reach, and record nothing.
+    #[arg(long, conflicts_with_all = ["revoke", "list"])]
+    pub(crate) dry_run: bool,
 }
 
 /// `explain`.

@@ -76,7 +76,8 @@ pub(crate) fn confine(
     } else {
         let masks = if config.is_some() { decided.decision().masks.as_slice() } else { &[] };
         let writes = config.is_some() && effects.contains(Effect::Write);
-        Walk { world: session.world, workspace, repositories: writes }.find(masks, &roots)?
+        let held = prepared.control.read_only.as_slice();
+        Walk { world: session.world, workspace, repositories: writes, held }.find(masks, &roots)?
     };
     let plan = Plan::build(PlanInput {
         world: session.world,

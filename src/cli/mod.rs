@@ -13,6 +13,7 @@ mod lines;
 mod masks;
 mod narrow;
 mod prepare;
+mod reach;
 mod session;
 mod stdin;
 mod validator;

@@ -160,12 +160,13 @@ fn unknown_program(tool: &str, path: &Path) -> Diagnostic {
     Diagnostic::error(
         Code::ConfigNeedsTrust,
         format!(
-            "`{}` runs `{}`, which was not there when the project was trusted",
+            "`{}` runs `{}`, which was not part of what was trusted",
             escape(tool),
             escape(&path.to_string_lossy())
         ),
     )
     .help("read that file, then run `toolctl trust` again")
+    .help("or keep it beside the manifest, where no tool can write")
 }
 
 /// Opens the one manifest of a tool.

@@ -64,10 +64,19 @@ impl<'w> Session<'w> {
 
     /// The same for a call of one tool: whether the project is trusted is then found out for this tool alone.
     pub(crate) fn project_for(&mut self, called: Option<&str>) -> Result<Project, Failure> {
-        let unknown = check_environment(self.world);
-        if let Some(first) = unknown.into_iter().next() {
-            return Err(Failure::Usage(first));
-        }
+        let project = self.open(called)?;
+        self.ui.diagnostics(&self.files, &project.warnings)?;
+        Ok(project)
+    }
+
+    /// Refuses `TOOLCTL_` variables that are not known.
+    pub(crate) fn check_environment(&self) -> Result<(), Failure> {
+        check_environment(self.world).into_iter().next().map_or(Ok(()), |first| Err(Failure::Usage(first)))
+    }
+
+    /// As [`Self::project_for`], and says nothing of what is left out.
+    pub(crate) fn open(&mut self, called: Option<&str>) -> Result<Project, Failure> {
+        self.check_environment()?;
         let start = self.start()?;
         if self.world.stat(&start).is_err() {
             let shown = escape(&start.to_string_lossy()).to_string();
@@ -76,10 +85,7 @@ impl<'w> Session<'w> {
                 format!("there is no folder `{shown}`"),
             )));
         }
-        let project =
-            Project::open_for(self.world, &mut self.files, &start, called).map_err(Failure::Config)?;
-        self.ui.diagnostics(&self.files, &project.warnings)?;
-        Ok(project)
+        Project::open_for(self.world, &mut self.files, &start, called).map_err(Failure::Config)
     }
 
     /// Whether nobody may be asked.

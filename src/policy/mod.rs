@@ -24,6 +24,7 @@ mod reason;
 mod set;
 mod shape;
 mod subject;
+mod summary;
 mod truth;
 mod vars;
 
@@ -43,4 +44,5 @@ pub use explain::{Explanation, NearMiss, PathNote, explain};
 pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts};
 pub use model::{Mask, PolicyFile};
 pub use set::{PolicySet, PolicySource};
+pub use summary::Summary;
 pub use truth::Truth;

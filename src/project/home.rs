@@ -51,6 +51,20 @@ impl Homes {
         })
     }
 
+    /// The folder of trust and state.
+    ///
+    /// # Errors
+    /// The user has no password entry, and `TOOLCTL_HOME` is not set.
+    pub fn state_dir(&self) -> Result<&Path, Diagnostic> {
+        self.state.as_deref().ok_or_else(|| {
+            Diagnostic::error(
+                Code::ConfigEnvironment,
+                "there is no folder for state: you have no password entry",
+            )
+            .help("set TOOLCTL_HOME to an absolute folder outside the project")
+        })
+    }
+
     /// The folders that no tool may see: they say what tools may do.
     pub fn hidden(&self) -> Vec<PathBuf> {
         [Some(self.system.clone()), self.config.clone(), self.state.clone()].into_iter().flatten().collect()

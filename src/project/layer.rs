@@ -3,6 +3,7 @@
 use super::access::Access;
 use super::discover::SETTINGS_NAMES;
 use super::settings::SettingsFile;
+use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Layer;
 use crate::source::{Decoder, Files, read_source};
@@ -22,6 +23,8 @@ pub struct LayerFiles {
     pub settings_path: Option<PathBuf>,
     /// What that says.
     pub settings: SettingsFile,
+    /// `sha256:…` of its text.
+    pub settings_digest: Option<String>,
     /// Folders of manifests; they need not exist.
     pub tools: Vec<PathBuf>,
     /// Folders of policies; they need not exist.
@@ -54,9 +57,12 @@ impl LayerFiles {
             }
         }
         let settings_path = settings_path(world, root).map_err(|d| vec![d])?;
-        let settings = match &settings_path {
-            None => SettingsFile::default(),
-            Some(path) => read_settings(world, files, path, &access)?,
+        let (settings, settings_digest) = match &settings_path {
+            None => (SettingsFile::default(), None),
+            Some(path) => {
+                let (settings, digest) = read_settings(world, files, path, &access)?;
+                (settings, Some(digest))
+            }
         };
         let folders = |names: Vec<&str>| names.into_iter().map(|name| root.join(name)).collect();
         Ok(Some(Self {
@@ -66,6 +72,7 @@ impl LayerFiles {
             policies: folders(settings.policy_dirs()),
             settings_path,
             settings,
+            settings_digest,
             access,
         }))
     }
@@ -94,12 +101,13 @@ fn read_settings(
     files: &mut Files,
     path: &Path,
     access: &Access,
-) -> Result<SettingsFile, Vec<Diagnostic>> {
+) -> Result<(SettingsFile, String), Vec<Diagnostic>> {
     access.check(world, path).map_err(|diagnostic| vec![diagnostic])?;
     let source = read_source(world, files, path, &shown(world, path))?;
     let mut decoder = Decoder::new();
     let settings = SettingsFile::decode(&mut decoder, &source.node);
-    settings.ok_or_else(|| decoder.into_diagnostics())
+    let digest = sha256(files.text(source.id).as_bytes());
+    settings.map(|settings| (settings, digest)).ok_or_else(|| decoder.into_diagnostics())
 }
 
 /// The path as people see it: from the working folder if it lies below that, else whole.

@@ -28,4 +28,7 @@ pub use settings::{
     Approval, ApprovalPolicy, Artifacts, Backend, HelperCommand, LoopAction, LoopDetection, OnException,
     Router, Settings, SettingsFile, TimeoutAction,
 };
-pub use trust::{Change, ChangeKind, ControlSet, TrustRecord, TrustState};
+pub use trust::{
+    Change, ChangeKind, ControlSet, TrustEntry, TrustEntryState, TrustRecord, TrustState, list_trust,
+    revoke_trust,
+};

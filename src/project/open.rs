@@ -4,17 +4,18 @@
 use super::access::Access;
 use super::catalog::{Catalog, CatalogTool};
 use super::control::{Control, control_set, named_programs};
-use super::discover::discover;
+use super::discover::{Discovery, discover};
 use super::home::Homes;
 use super::layer::LayerFiles;
 use super::policies::{PolicyNode, read_policies};
 use super::settings::{Merger, Settings, SettingsFile};
-use super::trust::{ControlSet, TrustRecord, TrustState, author_files, revoke, suspend};
+use super::trust::{ControlSet, TrustRecord, TrustState, author_files, suspend};
 use super::workspace;
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::{Exec, Tool, builtin_effects};
-use crate::model::{AllowFs, EffectSet, Layer, SandboxConfig, SandboxSetting};
+use crate::manifest::Tool;
+use crate::model::Layer;
 use crate::source::Files;
+use crate::text::Span;
 use crate::world::World;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,8 @@ pub struct Project {
     pub layers: Vec<LayerFiles>,
     /// What was left out of the settings, and why.
     pub warnings: Vec<Diagnostic>,
+    /// The times that were kept of the project's files did not suffice to find out whether it is as it was trusted.
+    outdated_times: bool,
 }
 
 impl Project {
@@ -78,9 +81,9 @@ impl Project {
         }
         let project = layers.iter().find(|layer| layer.layer == Layer::Project);
         let mut warnings = Vec::new();
-        let trust = match (project, &homes.state) {
-            (None, _) => TrustState::NoProject,
-            (Some(_), None) => TrustState::Untrusted,
+        let (trust, outdated_times) = match (project, &homes.state) {
+            (None, _) => (TrustState::NoProject, false),
+            (Some(_), None) => (TrustState::Untrusted, false),
             (Some(layer), Some(state)) => {
                 trust_state(world, state, layer, called, &mut warnings).map_err(one)?
             }
@@ -97,7 +100,7 @@ impl Project {
         let workspace =
             workspace::choose(world, &homes, &discovery, project, trust.is_trusted(), &mut warnings)
                 .map_err(one)?;
-        Ok(Self { root: discovery.root, workspace, homes, settings, trust, layers, warnings })
+        Ok(Self { root: discovery.root, workspace, homes, settings, trust, layers, warnings, outdated_times })
     }
 
     /// The tools of all layers.
@@ -122,35 +125,11 @@ impl Project {
         if let Some(tool) = tool {
             programs.extend(self.named_programs(world, tool));
         }
-        if self.trust == (TrustState::Trusted { author: true })
-            && tool.is_some_and(|tool| self.may_write(tool))
-        {
-            // The record knows the programs of the day it was made; an author's manifests may name others since.
-            let (tools, _) = self.catalog().all(world, &mut Files::new());
-            let own = tools.iter().filter(|tool| tool.layer == Layer::Project);
-            programs.extend(own.flat_map(|tool| self.named_programs(world, &tool.tool)));
-        }
         if let Some(state) = &self.homes.state {
-            let others = author_files(world, state, self.root.as_deref())?;
+            let others = author_files(world, state, self.root.as_deref());
             programs.extend(others.into_iter().filter(|path| path.starts_with(&self.workspace)));
         }
         Ok(control_set(world, self, &programs))
-    }
-
-    /// Whether any sandbox of the tool could show something writable, whatever effect is decided. For one that shows
-    /// nothing writable there is nothing to protect, and a lookup of it opens one manifest.
-    fn may_write(&self, tool: &Tool) -> bool {
-        let writable = |config: &SandboxConfig| match &config.allow_fs {
-            None | Some(AllowFs::No) => false,
-            Some(AllowFs::All) => true,
-            Some(AllowFs::Paths { read_write, .. }) => !read_write.is_empty(),
-        };
-        !only_reads(tool)
-            && match tool.sandbox.as_ref().or(self.settings.sandbox.as_ref()) {
-                None | Some(SandboxSetting::Defaults) => false,
-                Some(SandboxSetting::Off) => true,
-                Some(SandboxSetting::Config(config)) => config.enabled == Some(false) || writable(config),
-            }
     }
 
     /// The programs that a tool names below the project or the workspace.
@@ -162,14 +141,15 @@ impl Project {
     }
 
     /// Programs of the project that a tool of a trusted project names and that were not there when it was trusted. Nobody
-    /// has said of them that they may run: another tool could have made them.
+    /// has said of them that they may run: another tool could have made them. So it is for an author too, whose edits of
+    /// known programs are followed because every sandbox protects them.
     pub fn unknown_programs(
         &self,
         world: &dyn World,
         found: &CatalogTool,
     ) -> Result<Vec<PathBuf>, Diagnostic> {
-        let fixed = self.trust == (TrustState::Trusted { author: false }) && found.layer == Layer::Project;
-        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
+        let bound = self.trust.is_trusted() && found.layer == Layer::Project;
+        let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, bound) else {
             return Ok(Vec::new());
         };
         let set = ControlSet::of(layer);
@@ -190,15 +170,14 @@ impl Project {
         let (Some(layer), Some(state), true) = (self.project_layer(), &self.homes.state, fixed) else {
             return Ok(None);
         };
-        let below =
-            |path: &PathBuf| path.strip_prefix(&layer.root).ok().and_then(Path::to_str).map(str::to_owned);
+        let set = ControlSet::of(layer);
         let names: Vec<(String, &String)> =
-            read.iter().filter_map(|(path, digest)| Some((below(path)?, digest))).collect();
+            read.iter().filter_map(|(path, digest)| Some((set.name_of(path)?, digest))).collect();
         let wanted: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
         if wanted.is_empty() {
             return Ok(None);
         }
-        let known = TrustRecord::digests(world, state, &ControlSet::of(layer), &wanted)?;
+        let known = TrustRecord::digests(world, state, &set, &wanted)?;
         let other =
             names.into_iter().find(|(name, digest)| known.get(name).is_some_and(|known| known != *digest));
         Ok(other.map(|(name, _)| layer.root.join(name)))
@@ -243,20 +222,18 @@ impl Project {
             .map_err(|fault| vec![fault])?;
         let faults: Vec<Diagnostic> = record
             .files()
-            .filter_map(|path| layer.access.check(world, &layer.root.join(path)).err())
+            .filter_map(|path| {
+                // A program of a workspace elsewhere is no symlink out of the project, but a file of its own.
+                let inside = layer.access.inside.clone().filter(|_| !Path::new(path).is_absolute());
+                Access { inside, ..layer.access.clone() }.check(world, &layer.root.join(path)).err()
+            })
             .collect();
         if faults.is_empty() { Ok(record) } else { Err(faults) }
     }
 
-    /// Keeps a prepared record.
-    pub fn trust(&self, world: &dyn World, record: &TrustRecord) -> Result<(), Diagnostic> {
-        record.keep(world, self.state_dir()?)
-    }
-
-    /// Forgets that the project was trusted. Whether it was.
-    pub fn revoke_trust(&self, world: &dyn World) -> Result<bool, Diagnostic> {
-        let state = self.state_dir()?;
-        self.root.as_ref().map_or(Ok(false), |root| revoke(world, state, root))
+    /// Keeps a prepared record, and what was shown of it: the next difference is told from that. `reach` is one line.
+    pub fn trust(&self, world: &dyn World, record: &TrustRecord, reach: &str) -> Result<(), Diagnostic> {
+        record.keep(world, self.state_dir()?, reach)
     }
 
     /// Suspends the project's trust after a call created `created`, a file that would control it.
@@ -268,30 +245,74 @@ impl Project {
         }
     }
 
+    /// The keys of the project's settings that loosen the defaults, and where they stand: they count once it is trusted.
+    pub fn loosening(&self) -> Vec<(&'static str, Option<Span>)> {
+        let mut merger = Merger::default();
+        for layer in &self.layers {
+            merger.add(layer.layer, &layer.settings, layer.layer != Layer::Project);
+        }
+        let Some(layer) = self.project_layer() else { return Vec::new() };
+        merger.loosened().iter().map(|key| (*key, layer.settings.place_of(key))).collect()
+    }
+
+    /// The project with the settings and the workspace that it has once it is trusted; [`Self::trust`] stays what it is.
+    ///
+    /// # Errors
+    /// The workspace that the settings name is refused.
+    pub fn once_trusted(mut self, world: &dyn World) -> Result<Self, Diagnostic> {
+        let mut merger = Merger::default();
+        for layer in &self.layers {
+            merger.add(layer.layer, &layer.settings, true);
+        }
+        (self.settings, _) = merger.finish();
+        if let Some(root) = &self.root {
+            let place = Discovery { start: root.clone(), root: Some(root.clone()) };
+            let layer = self.project_layer();
+            self.workspace = workspace::choose(world, &self.homes, &place, layer, true, &mut Vec::new())?;
+        }
+        Ok(self)
+    }
+
+    /// Whether what was read of the project, its settings and these files with their digests, is what a prepared record
+    /// covers: a person must be shown what is recorded.
+    pub fn is_what_is_recorded(&self, record: &TrustRecord, read: &[(&Path, &str)]) -> bool {
+        let settings = self
+            .project_layer()
+            .and_then(|layer| Some((layer.settings_path.as_deref()?, layer.settings_digest.as_deref()?)));
+        read.iter().copied().chain(settings).all(|(path, digest)| {
+            let name = path.strip_prefix(record.root()).unwrap_or(path).to_str();
+            // A symlink's digest covers its target too, and is not that of the text.
+            name.and_then(|name| record.digest_of(name)).is_none_or(|recorded| recorded == digest)
+        })
+    }
+
+    /// What was kept with the record of trust for the next person who looks, if it is of that record.
+    pub fn kept_reach(&self, world: &dyn World) -> Option<String> {
+        let (layer, state) = (self.project_layer()?, self.homes.state.as_ref()?);
+        TrustRecord::reach(world, state, &layer.root)
+    }
+
+    /// Makes the next call faster if this one had to read the whole control set. Writes to the user's state, so it is not
+    /// for commands that only look.
+    pub fn spare_the_next(&self, world: &dyn World) {
+        let fixed = self.trust == (TrustState::Trusted { author: false });
+        if let (Some(layer), Some(state), true) =
+            (self.project_layer(), &self.homes.state, fixed && self.outdated_times)
+        {
+            TrustRecord::renew_times(world, state, &ControlSet::of(layer));
+        }
+    }
+
     /// The folder of trust and state.
     ///
     /// # Errors
     /// The user has no password entry, and `TOOLCTL_HOME` is not set.
     pub fn state_dir(&self) -> Result<&Path, Diagnostic> {
-        self.homes.state.as_deref().ok_or_else(|| {
-            Diagnostic::error(
-                Code::ConfigEnvironment,
-                "there is no folder for state: you have no password entry",
-            )
-            .help("set TOOLCTL_HOME to an absolute folder outside the project")
-        })
+        self.homes.state_dir()
     }
 
     fn project_layer(&self) -> Option<&LayerFiles> {
         self.layers.iter().find(|layer| layer.layer == Layer::Project)
-    }
-}
-
-/// A tool of ours that writes nothing and starts nothing.
-fn only_reads(tool: &Tool) -> bool {
-    match &tool.exec {
-        Exec::Builtin(name) => builtin_effects(name).is_some_and(EffectSet::is_only_read),
-        Exec::Command(_) => false,
     }
 }
 
@@ -303,11 +324,11 @@ fn trust_state(
     layer: &LayerFiles,
     called: Option<&str>,
     warnings: &mut Vec<Diagnostic>,
-) -> Result<TrustState, Diagnostic> {
+) -> Result<(TrustState, bool), Diagnostic> {
     match TrustRecord::state(world, state, &ControlSet::of(layer), called) {
         Err(fault) if fault.code != Code::ConfigWorkspace => {
             warnings.push(Diagnostic { severity: Severity::Warning, ..fault });
-            Ok(TrustState::Untrusted)
+            Ok((TrustState::Untrusted, false))
         }
         other => other,
     }
@@ -328,3 +349,5 @@ fn outer_workspace(settings: &SettingsFile) -> Option<Diagnostic> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trust_tests;

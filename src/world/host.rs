@@ -1,13 +1,17 @@
 //! The real machine.
 
 use super::{Account, FileKind, Stat, World};
-use rustix::fs::{Mode, OFlags};
-use std::ffi::OsString;
+use rustix::fs::{Mode, OFlags, RawDir};
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+
+/// Bytes of folder records that are asked for at once.
+const DIR_BUFFER: usize = 64 << 10;
 
 /// The machine that toolctl runs on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -23,8 +27,14 @@ fn stat_of(meta: &Metadata) -> Stat {
         gid: meta.gid(),
         dev: meta.dev(),
         ino: meta.ino(),
+        born_ns: born_ns(meta),
         ctime_ns: meta.ctime().saturating_mul(1_000_000_000).saturating_add(meta.ctime_nsec()),
     }
+}
+
+fn born_ns(meta: &Metadata) -> i64 {
+    let since = meta.created().ok().and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_nanos()).ok()).unwrap_or(0)
 }
 
 fn kind_of(kind: fs::FileType) -> FileKind {
@@ -110,6 +120,18 @@ impl World for HostWorld {
         Ok((Box::new(file), len))
     }
 
+    fn section(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let mut file =
+            OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        file.seek(io::SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(len).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let dir = path.parent().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
@@ -156,12 +178,36 @@ impl World for HostWorld {
     }
 
     fn list_kinds(&self, dir: &Path) -> io::Result<Vec<(OsString, FileKind)>> {
-        fs::read_dir(dir)?
-            .map(|entry| {
-                let entry = entry?;
-                Ok((entry.file_name(), kind_of(entry.file_type()?)))
-            })
-            .collect()
+        // The kernel's own records: a walk over a large workspace is most of what such a call costs.
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(dir, flags, Mode::empty())?;
+        let mut buffer = Vec::with_capacity(DIR_BUFFER);
+        let mut records = RawDir::new(fd, buffer.spare_capacity_mut());
+        let mut found = Vec::new();
+        while let Some(record) = records.next() {
+            let record = record?;
+            let name = OsStr::from_bytes(record.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match record.file_type() {
+                rustix::fs::FileType::RegularFile => FileKind::File,
+                rustix::fs::FileType::Directory => FileKind::Dir,
+                rustix::fs::FileType::Symlink => FileKind::Symlink,
+                // The file system does not say.
+                rustix::fs::FileType::Unknown => match self.lstat(&dir.join(name)) {
+                    Ok(stat) => stat.kind,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                    Err(error) => return Err(error),
+                },
+                rustix::fs::FileType::Fifo
+                | rustix::fs::FileType::Socket
+                | rustix::fs::FileType::CharacterDevice
+                | rustix::fs::FileType::BlockDevice => FileKind::Other,
+            };
+            found.push((name.to_os_string(), kind));
+        }
+        Ok(found)
     }
 
     fn now(&self) -> SystemTime {

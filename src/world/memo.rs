@@ -83,6 +83,10 @@ impl World for MemoWorld<'_> {
         self.world.stream(path)
     }
 
+    fn section(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        self.world.section(path, offset, len)
+    }
+
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         self.look_again();
         self.world.write_private(path, bytes)

@@ -176,7 +176,7 @@ impl MemoryWorld {
         let ctime_ns = self.ctimes.get(path).copied().unwrap_or(0);
         let mode = self.modes.get(path).copied().unwrap_or(mode);
         let (uid, gid) = self.owners.get(path).copied().unwrap_or((self.uid, self.uid));
-        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino, ctime_ns })
+        Ok(Stat { kind, len, mode, uid, gid, dev: 1, ino, ctime_ns, born_ns: 0 })
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Stat {
     pub ino: u64,
     /// When the content or the inode last changed, in nanoseconds since the epoch. No program can set it back.
     pub ctime_ns: i64,
+    /// When the inode was made, in nanoseconds since the epoch; 0 where the file system does not say.
+    pub born_ns: i64,
 }
 
 /// An entry of the password database.
@@ -83,6 +85,13 @@ pub trait World: Send + Sync {
         let bytes = self.read(path, 512 << 20)?;
         let len = bytes.len() as u64;
         Ok((Box::new(io::Cursor::new(bytes)), Some(len)))
+    }
+    /// The bytes of a regular file from `offset` on, at most `len`; like [`World::read`] otherwise.
+    fn section(&self, path: &Path, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path, 512 << 20)?;
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        Ok(bytes.into_iter().skip(start).take(len).collect())
     }
     /// Replaces a file's content in one step, with mode 0600 and missing folders made with 0700.
     fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;

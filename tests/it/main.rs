@@ -24,3 +24,4 @@ mod sandbox;
 mod schemas;
 mod validate;
 mod tools;
+mod trust;

@@ -147,6 +147,8 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("explain policy/nothing", 2),
         ("doctor", 0),
         ("trust", 0),
+        ("trust --dry-run", 0),
+        ("trust --list", 0),
         ("trust --revoke", 0),
         ("trust --revoke", 0),
         ("run ok", 4),

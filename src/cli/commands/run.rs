@@ -97,6 +97,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     let signal = cancel.signal();
     drop(cancel);
     show(session, &authorization, &outcome)?;
+    prepared.project.spare_the_next(session.world);
     Ok(end(args.exit_status, &outcome, signal))
 }
 

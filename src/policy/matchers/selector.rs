@@ -17,6 +17,16 @@ impl ToolNames {
         self.names.iter().any(|name| wildcard(name, tool)) != self.negated
     }
 
+    /// `a, b`, or `all but a, b`.
+    pub(in crate::policy) fn in_words(&self) -> String {
+        let names = self.names.join(", ");
+        match (self.negated, self.names.as_slice()) {
+            (true, _) => format!("all but {names}"),
+            (false, [only]) if only == "*" => "every tool".to_owned(),
+            (false, _) => names,
+        }
+    }
+
     pub(super) fn eval(&self, tool: Option<&str>) -> Truth {
         tool.map_or_else(
             || Truth::Unknown("the tool is not given".to_owned()),

@@ -1,20 +1,20 @@
 use super::Project;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Layer;
-use crate::project::{CatalogError, ChangeKind, TrustState};
+use crate::project::{CatalogError, ChangeKind, TrustState, revoke_trust};
 use crate::source::Files;
 use crate::world::{MemoryWorld, World as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-fn manifest(name: &str) -> String {
+pub(super) fn manifest(name: &str) -> String {
     format!(
         "name: {name}\ndescription: Says hello.\nparameters:\n  type: object\n  properties: {{}}\n  additionalProperties: false\ncommand: [echo, hello]\n"
     )
 }
 
 /// A project with one tool and one policy.
-fn project() -> MemoryWorld {
+pub(super) fn project() -> MemoryWorld {
     MemoryWorld::new("/code/p")
         .with_file("/code/p/toolctl.yaml", "concurrency: 9\n")
         .with_file("/code/p/tools.d/hello.yaml", manifest("hello"))
@@ -23,27 +23,27 @@ fn project() -> MemoryWorld {
         .at(UNIX_EPOCH + Duration::from_secs(1000))
 }
 
-fn open(world: &MemoryWorld) -> Result<Project, Vec<Diagnostic>> {
+pub(super) fn open(world: &MemoryWorld) -> Result<Project, Vec<Diagnostic>> {
     Project::open(world, &mut Files::new(), Path::new("."))
 }
 
-fn trust(world: &MemoryWorld, author: bool) {
+pub(super) fn trust(world: &MemoryWorld, author: bool) {
     let project = open(world).unwrap();
     let (tools, faults) = project.catalog().all(world, &mut Files::new());
     assert_eq!(faults, []);
     let record = project.prepare_trust(world, &tools, author).unwrap();
-    project.trust(world, &record).unwrap();
+    project.trust(world, &record, "{}").unwrap();
 }
 
 fn codes(found: &[Diagnostic]) -> Vec<Code> {
     found.iter().map(|d| d.code).collect()
 }
 
-fn state(world: &MemoryWorld) -> TrustState {
+pub(super) fn state(world: &MemoryWorld) -> TrustState {
     open(world).unwrap().trust
 }
 
-fn state_for(world: &MemoryWorld, tool: &str) -> TrustState {
+pub(super) fn state_for(world: &MemoryWorld, tool: &str) -> TrustState {
     Project::open_for(world, &mut Files::new(), Path::new("."), Some(tool)).unwrap().trust
 }
 
@@ -80,8 +80,9 @@ fn trust_makes_settings_count() {
     let found = open(&world).unwrap();
     assert_eq!(found.trust, TrustState::Trusted { author: false });
     assert_eq!((found.settings.concurrency, &found.warnings), (9, &vec![]));
-    assert!(found.revoke_trust(&world).unwrap());
-    assert!(!found.revoke_trust(&world).unwrap());
+    assert!(found.kept_reach(&world).is_some());
+    let revoke = || revoke_trust(&world, Path::new(".")).unwrap();
+    assert_eq!((revoke(), revoke()), (("/code/p".into(), true), ("/code/p".into(), false)));
     assert_eq!(state(&world), TrustState::Untrusted);
 }
 
@@ -165,7 +166,7 @@ fn an_authors_project_follows_edits_until_it_is_suspended() {
     trust(&world, false);
     assert_eq!(state(&world), TrustState::Trusted { author: false });
     trust(&world, true);
-    assert!(open(&world).unwrap().revoke_trust(&world).unwrap());
+    assert!(revoke_trust(&world, Path::new("/code/p")).unwrap().1);
     assert_eq!(state(&world), TrustState::Untrusted);
 }
 
@@ -431,7 +432,7 @@ fn the_nearest_project_counts_and_is_trusted_on_its_own() {
     let protected = |world: &MemoryWorld| open(world).unwrap().control_set(world, None).unwrap();
     assert!(!protected(&world).read_only.contains(&nested_tools));
     let record = nested.prepare_trust(&world, &[], true).unwrap();
-    nested.trust(&world, &record).unwrap();
+    nested.trust(&world, &record, "{}").unwrap();
     let control = protected(&world);
     assert!(control.read_only.contains(&nested_tools), "{control:#?}");
     assert!(control.absent.contains(&PathBuf::from("/code/p/vendor/x/policies")));

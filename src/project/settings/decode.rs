@@ -105,6 +105,20 @@ fn decode(decoder: &mut Decoder, node: &Node) -> Option<SettingsFile> {
     Some(file)
 }
 
+/// The keys of `sandbox`, so that a value can be found by its whole name.
+const SANDBOX_KEYS: [(&str, &str); 10] = [
+    ("timeout", "sandbox.timeout"),
+    ("maxMemoryMB", "sandbox.maxMemoryMB"),
+    ("allowNetwork", "sandbox.allowNetwork"),
+    ("allowFS", "sandbox.allowFS"),
+    ("env", "sandbox.env"),
+    ("maxOutputBytes", "sandbox.maxOutputBytes"),
+    ("maxProcesses", "sandbox.maxProcesses"),
+    ("maxFileSizeMB", "sandbox.maxFileSizeMB"),
+    ("cpuSeconds", "sandbox.cpuSeconds"),
+    ("runAs", "sandbox.runAs"),
+];
+
 /// A SandboxConfig with one key more: `backend`.
 fn decode_sandbox(
     decoder: &mut Decoder,
@@ -116,6 +130,11 @@ fn decode_sandbox(
     let NodeKind::Map(entries) = &node.kind else {
         return (SandboxSetting::decode(decoder, node), None);
     };
+    for (key, full) in SANDBOX_KEYS {
+        if let Some(entry) = node.entry(key) {
+            places.insert(full, entry.key_span);
+        }
+    }
     let mut backend = None;
     if let Some(entry) = node.entry("backend") {
         places.insert("sandbox.backend", entry.key_span);

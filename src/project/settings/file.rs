@@ -55,6 +55,11 @@ impl SettingsFile {
         self.places.get(key).copied()
     }
 
+    /// The same, or where the mapping stands that holds the key.
+    pub fn place_of(&self, key: &str) -> Option<Span> {
+        self.place(key).or_else(|| self.place(key.split('.').next().unwrap_or(key)))
+    }
+
     /// `workspace` as written.
     pub fn workspace(&self) -> Option<&str> {
         self.workspace.as_deref()

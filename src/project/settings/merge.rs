@@ -10,6 +10,7 @@ use super::sandbox;
 use super::values::{ApprovalPolicy, Backend, LoopAction, OnException, Settings, TimeoutAction};
 use crate::diag::{Code, Diagnostic};
 use crate::model::Layer;
+use crate::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -17,18 +18,24 @@ use std::path::PathBuf;
 #[derive(Debug, Default)]
 pub(in crate::project) struct Merger {
     settings: Settings,
-    /// Which layer said a key last.
-    from: BTreeMap<&'static str, Layer>,
+    /// Which layer said a key last, and where.
+    from: BTreeMap<&'static str, Said>,
     warnings: Vec<Diagnostic>,
+    /// Keys that a project which is not trusted may not loosen.
+    loosened: Vec<&'static str>,
 }
+
+/// The layer that said a key, and where.
+pub(super) type Said = (Layer, Option<Span>);
 
 /// The layer being added.
 pub(super) struct Inner<'a> {
     pub(super) layer: Layer,
     pub(super) file: &'a SettingsFile,
     pub(super) trusted: bool,
-    pub(super) from: &'a mut BTreeMap<&'static str, Layer>,
+    pub(super) from: &'a mut BTreeMap<&'static str, Said>,
     pub(super) warnings: &'a mut Vec<Diagnostic>,
+    loosened: &'a mut Vec<&'static str>,
 }
 
 impl Inner<'_> {
@@ -36,15 +43,24 @@ impl Inner<'_> {
     pub(super) fn accepts(&mut self, key: &'static str, tighter: bool) -> bool {
         let outer = self.from.get(key).copied();
         if tighter || (outer.is_none() && self.trusted) {
-            self.from.insert(key, self.layer);
+            self.said(key);
             return true;
         }
+        if outer.is_none() {
+            self.loosened.push(key);
+        }
         let diagnostic = match outer {
-            Some(outer) => Diagnostic::warning(
-                Code::ConfigBadSetting,
-                format!("`{key}` is left out: it would loosen what the {outer} layer says"),
-            )
-            .help("an inner layer can only tighten; change the outer one"),
+            Some((outer, place)) => {
+                let diagnostic = Diagnostic::warning(
+                    Code::ConfigBadSetting,
+                    format!("`{key}` is left out: it would loosen what the {outer} layer says"),
+                )
+                .help("an inner layer can only tighten; change the outer one");
+                match place {
+                    Some(span) => diagnostic.see(span, "which is this"),
+                    None => diagnostic,
+                }
+            }
             None => Diagnostic::warning(
                 Code::ConfigNeedsTrust,
                 format!("`{key}` is left out: it would loosen the default, and the project is not trusted"),
@@ -53,6 +69,11 @@ impl Inner<'_> {
         };
         self.warn(key, diagnostic, "left out");
         false
+    }
+
+    /// Remembers that this layer says a key.
+    fn said(&mut self, key: &'static str) {
+        self.from.insert(key, (self.layer, self.file.place_of(key)));
     }
 
     fn outer_only(&mut self, key: &'static str) -> bool {
@@ -69,8 +90,7 @@ impl Inner<'_> {
     }
 
     fn warn(&mut self, key: &str, diagnostic: Diagnostic, remark: &str) {
-        let parent = key.split('.').next().unwrap_or(key);
-        self.warnings.push(match self.file.place(key).or_else(|| self.file.place(parent)) {
+        self.warnings.push(match self.file.place_of(key) {
             Some(span) => diagnostic.at(span, remark),
             None => diagnostic,
         });
@@ -94,7 +114,14 @@ impl Inner<'_> {
 impl Merger {
     /// Adds the next layer inwards. `trusted` only matters for a project.
     pub(in crate::project) fn add(&mut self, layer: Layer, file: &SettingsFile, trusted: bool) {
-        let mut inner = Inner { layer, file, trusted, from: &mut self.from, warnings: &mut self.warnings };
+        let mut inner = Inner {
+            layer,
+            file,
+            trusted,
+            from: &mut self.from,
+            warnings: &mut self.warnings,
+            loosened: &mut self.loosened,
+        };
         let now = &mut self.settings;
         let less = |new: &u64, old: &u64| new <= old;
         inner.set("concurrency", file.concurrency.as_ref(), &mut now.concurrency, less);
@@ -120,6 +147,11 @@ impl Merger {
         environment(&mut inner, now);
     }
 
+    /// The keys of a project's settings that loosen the defaults, which only a trusted project may.
+    pub(in crate::project) fn loosened(&self) -> &[&'static str] {
+        &self.loosened
+    }
+
     /// The settings in force, and what was left out.
     pub(in crate::project) fn finish(self) -> (Settings, Vec<Diagnostic>) {
         (self.settings, self.warnings)
@@ -131,7 +163,7 @@ fn approval(inner: &mut Inner<'_>, now: &mut Settings) {
     let now = &mut now.approval;
     if let Some(policy) = &file.policy {
         // Lists add up, so any value can only tighten.
-        inner.from.insert("approval.policy", inner.layer);
+        inner.said("approval.policy");
         now.policy = union(&now.policy, policy);
     }
     inner.set("approval.timeout", file.timeout.as_ref(), &mut now.timeout, |new, old| new <= old);

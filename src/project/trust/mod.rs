@@ -10,10 +10,13 @@
 //! manifests cost no more than ten.
 
 mod index;
+mod list;
 mod record;
+mod times;
 mod walk;
 
 pub use index::{Change, ChangeKind};
+pub use list::{TrustEntry, TrustEntryState, list_trust, revoke_trust};
 pub use record::{TrustRecord, TrustState};
-pub(super) use record::{author_files, revoke, suspend};
+pub(super) use record::{author_files, suspend};
 pub use walk::ControlSet;

@@ -3,8 +3,9 @@
 //! The file's first line is a JSON object, the rest are the lines of the index. The state folder must be out of the
 //! project's reach: a record inside the project would be the project's own word.
 
-use super::index::{Change, ChangeKind, Index, Kind};
-use super::walk::ControlSet;
+use super::index::{Change, ChangeKind, Entry, Index, Kind};
+use super::times;
+use super::walk::{ControlSet, manifest_stem};
 use crate::canon::sha256;
 use crate::diag::{Code, Diagnostic};
 use crate::project::discover::{SETTINGS_NAMES, real_path};
@@ -19,6 +20,8 @@ use std::time::UNIX_EPOCH;
 
 /// Largest record, in bytes.
 const MAX_RECORD: u64 = 32 << 20;
+/// Bytes that hold the first line of nearly all records.
+const HEADER_BYTES: u64 = 8 << 10;
 const FORMAT: u32 = 1;
 /// The extension of records that follow their author's edits.
 const AUTHOR: &str = "author";
@@ -64,6 +67,10 @@ struct Header {
     /// make them. One that was not there is another matter: until its call ends, a tool could have made it.
     #[serde(default)]
     there: Vec<String>,
+    /// For an author's trust: which folder it was, as inode and time of birth. Another folder at the same place is not
+    /// the author's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    folder: Option<(u64, i64)>,
 }
 
 /// What a person is asked about, and what is kept of it.
@@ -73,6 +80,7 @@ pub struct TrustRecord {
     index: Index,
     /// What is kept of the index: an author's edits are followed, so only the programs matter, which are protected.
     kept: Index,
+    times: Option<String>,
 }
 
 impl TrustRecord {
@@ -98,10 +106,12 @@ impl TrustRecord {
             at: now.as_secs(),
             dirs: set.dirs().cloned().collect(),
             there: set.tops(world),
+            folder: if author { folder_of(world, set.root) } else { None },
         };
         let mut kept = index.clone();
         kept.entries.retain(|path, _| !author || set.is_program(path));
-        Ok(Self { header, index, kept })
+        let times = times::text(&header.digest, &index, set);
+        Ok(Self { header, index, kept, times })
     }
 
     /// The digest of the control set.
@@ -115,7 +125,7 @@ impl TrustRecord {
     }
 
     /// Keeps the record.
-    pub fn keep(&self, world: &dyn World, state: &Path) -> Result<(), Diagnostic> {
+    pub fn keep(&self, world: &dyn World, state: &Path, reach: &str) -> Result<(), Diagnostic> {
         check_apart(world, state, &self.header.path)?;
         let mut text = to_json(&self.header)?;
         text.push('\n');
@@ -123,44 +133,87 @@ impl TrustRecord {
         let (usual, author) = record_paths(state, &self.header.path);
         let (here, other) = if self.header.author { (author, usual) } else { (usual, author) };
         write(world, &here, &text)?;
+        // Without it the next difference names files alone.
+        let shown = format!("{}\n{reach}\n", self.header.digest);
+        let _ = world.write_private(&reach_path(state, &self.header.path), shown.as_bytes());
+        let times = times_path(state, &self.header.path);
+        match &self.times {
+            // Without it the next call is slower.
+            Some(text) if !self.header.author => drop(world.write_private(&times, text.as_bytes())),
+            Some(_) | None => remove(world, &times)?,
+        }
         remove(world, &other)
     }
 
+    /// What was shown when the record was made.
+    pub(crate) fn reach(world: &dyn World, state: &Path, root: &Path) -> Option<String> {
+        let header = read_header(world, state, root).ok()??;
+        let path = reach_path(state, root);
+        check_owner(world, &path, &[world.euid()], Path::new("/")).ok()?;
+        let text = String::from_utf8(world.read(&path, MAX_RECORD).ok()?).ok()?;
+        let (digest, reach) = text.split_once('\n')?;
+        (digest == header.digest).then(|| reach.trim_end().to_owned())
+    }
+
+    /// `sha256:…` of a file of the control set, given relative to the project's root.
+    pub fn digest_of(&self, path: &str) -> Option<&str> {
+        let entry = self.index.entries.get(path).filter(|entry| entry.kind != Kind::Link)?;
+        Some(entry.digest.as_str()).filter(|digest| !digest.is_empty())
+    }
+
+    /// The project's root.
+    pub fn root(&self) -> &Path {
+        &self.header.path
+    }
+
     /// What the record says of a project now. With `called`, only the files that a call of that tool depends on are
-    /// looked at, unless a folder changed.
+    /// looked at, unless a folder changed. Also whether that could not be told by times and took reading everything:
+    /// then [`Self::renew_times`] spares the next call.
     pub(crate) fn state(
         world: &dyn World,
         state: &Path,
         set: &ControlSet<'_>,
         called: Option<&str>,
-    ) -> Result<TrustState, Diagnostic> {
-        let Some(text) = read(world, state, set.root)? else { return Ok(TrustState::Untrusted) };
-        let (header, lines) = split(world, &text, state, set.root)?;
+    ) -> Result<(TrustState, bool), Diagnostic> {
+        let Some(header) = read_header(world, state, set.root)? else {
+            return Ok((TrustState::Untrusted, false));
+        };
         if let Some(why) = header.suspended {
-            return Ok(TrustState::Changed(vec![Change::new(&why, ChangeKind::Added)]));
+            return Ok((TrustState::Changed(vec![Change::new(&why, ChangeKind::Added)]), false));
         }
         if header.author {
-            let new = set.tops(world).into_iter().filter(|name| !header.there.contains(name));
-            let new: Vec<_> = new.map(|name| Change::new(&name, ChangeKind::Added)).collect();
-            return Ok(if new.is_empty() {
-                TrustState::Trusted { author: true }
-            } else {
-                TrustState::Changed(new)
-            });
+            // A damaged record is found here rather than in the middle of a call.
+            part(world, state, set, &header, &[])?;
+            return Ok((author_state(world, set, &header), false));
         }
-        let damaged = || damaged(world, state, set.root, "a line of it cannot be read");
         if let Some(called) = called {
-            let part =
-                Index::parse(lines, |path| !set.is_other_manifest(path, called)).ok_or_else(damaged)?;
+            let part = part(world, state, set, &header, &[called])?;
             if let Some(changes) = set.changes_for(world, &part, called) {
-                return Ok(from_changes(changes));
+                return Ok((from_changes(changes), false));
             }
         }
-        let index = Index::parse(lines, |_| true).ok_or_else(damaged)?;
-        if index.digest() != header.digest {
-            return Err(self::damaged(world, state, set.root, "its digest is not that of its lines"));
+        let index = whole(world, state, set.root, &header)?;
+        Ok((from_changes(set.changes(world, &index)), true))
+    }
+
+    /// Writes the times of the files as they are now beside the record, if they are all as recorded and old enough to be
+    /// relied on. What fails here only costs time.
+    pub(crate) fn renew_times(world: &dyn World, state: &Path, set: &ControlSet<'_>) -> Option<()> {
+        let header = read_header(world, state, set.root).ok()??;
+        let now = world.now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut index = whole(world, state, set.root, &header).ok()?;
+        for (path, entry) in &mut index.entries {
+            // Looked at before it is read: what is written in between has another time.
+            let seen = Entry::read(world, &set.root.join(path))?;
+            if seen.kind != entry.kind || seen.digest != entry.digest {
+                return None;
+            }
+            *entry = seen;
         }
-        Ok(from_changes(set.changes(world, &index)))
+        index.settle(i64::try_from(now.as_nanos()).unwrap_or(i64::MAX));
+        let settled = index.entries.values().all(|entry| entry.ctime_ns != 0);
+        let text = if settled { times::text(&header.digest, &index, set)? } else { return None };
+        world.write_private(&times_path(state, set.root), text.as_bytes()).ok()
     }
 
     /// The digests that the record has of these files, which are relative to the project's root.
@@ -170,12 +223,19 @@ impl TrustRecord {
         set: &ControlSet<'_>,
         files: &[&str],
     ) -> Result<BTreeMap<String, String>, Diagnostic> {
-        let Some(text) = read(world, state, set.root)? else { return Ok(BTreeMap::new()) };
-        let (_, lines) = split(world, &text, state, set.root)?;
-        let index = Index::parse(lines, |path| files.contains(&path))
-            .ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))?;
-        let plain = index.entries.into_iter().filter(|(_, entry)| entry.kind != Kind::Link);
-        Ok(plain.map(|(path, entry)| (path, entry.digest)).collect())
+        let Some(header) = read_header(world, state, set.root)? else { return Ok(BTreeMap::new()) };
+        let mut tools: Vec<&str> = files
+            .iter()
+            .filter(|path| set.is_manifest(path))
+            .filter_map(|path| manifest_stem(path))
+            .collect();
+        tools.dedup();
+        let index = part(world, state, set, &header, &tools)?;
+        let wanted = index
+            .entries
+            .into_iter()
+            .filter(|(path, entry)| entry.kind != Kind::Link && files.contains(&path.as_str()));
+        Ok(wanted.map(|(path, entry)| (path, entry.digest)).collect())
     }
 
     /// The files outside the folders of tools and policies that the record covers: programs that manifests name.
@@ -184,12 +244,57 @@ impl TrustRecord {
         state: &Path,
         set: &ControlSet<'_>,
     ) -> Result<Vec<PathBuf>, Diagnostic> {
-        let Some(text) = read(world, state, set.root)? else { return Ok(Vec::new()) };
-        let (_, lines) = split(world, &text, state, set.root)?;
-        let index = Index::parse(lines, |path| set.is_program(path))
-            .ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))?;
-        Ok(index.entries.keys().map(|path| set.root.join(path)).collect())
+        let Some(header) = read_header(world, state, set.root)? else { return Ok(Vec::new()) };
+        let index = part(world, state, set, &header, &[])?;
+        let programs = index.entries.keys().filter(|path| set.is_program(path));
+        Ok(programs.map(|path| set.root.join(path)).collect())
     }
+}
+
+/// An author's edits are followed, but not the folder that somebody put in the place of the author's, nor what a tool
+/// could have added.
+fn author_state(world: &dyn World, set: &ControlSet<'_>, header: &Header) -> TrustState {
+    if header.folder.is_some_and(|folder| Some(folder) != folder_of(world, set.root)) {
+        return TrustState::Changed(vec![Change::new("the folder itself", ChangeKind::Modified)]);
+    }
+    let new = set.tops(world).into_iter().filter(|name| !header.there.contains(name));
+    let new: Vec<_> = new.map(|name| Change::new(&name, ChangeKind::Added)).collect();
+    if new.is_empty() { TrustState::Trusted { author: true } } else { TrustState::Changed(new) }
+}
+
+/// What tells a folder from another one at the same place: its inode, and when that was made.
+fn folder_of(world: &dyn World, root: &Path) -> Option<(u64, i64)> {
+    world.stat(root).ok().map(|stat| (stat.ino, stat.born_ns))
+}
+
+/// The lines that every call needs, and those of the manifests of these tools.
+fn part(
+    world: &dyn World,
+    state: &Path,
+    set: &ControlSet<'_>,
+    header: &Header,
+    tools: &[&str],
+) -> Result<Index, Diagnostic> {
+    if let Some(index) = times::part(world, &times_path(state, set.root), &header.digest, tools) {
+        return Ok(index);
+    }
+    let text = read(world, state, set.root)?.unwrap_or_default();
+    let (_, lines) = split(world, &text, state, set.root)?;
+    let wanted =
+        |path: &str| !set.is_manifest(path) || manifest_stem(path).is_some_and(|stem| tools.contains(&stem));
+    Index::parse(lines, wanted).ok_or_else(|| damaged(world, state, set.root, "a line of it cannot be read"))
+}
+
+/// All lines, which must be those that were trusted.
+fn whole(world: &dyn World, state: &Path, root: &Path, header: &Header) -> Result<Index, Diagnostic> {
+    let text = read(world, state, root)?.unwrap_or_default();
+    let (_, lines) = split(world, &text, state, root)?;
+    let index = Index::parse(lines, |_| true)
+        .ok_or_else(|| damaged(world, state, root, "a line of it cannot be read"))?;
+    if index.digest() == header.digest {
+        return Ok(index);
+    }
+    Err(damaged(world, state, root, "its digest is not that of its lines"))
 }
 
 fn from_changes(changes: Vec<Change>) -> TrustState {
@@ -197,21 +302,19 @@ fn from_changes(changes: Vec<Change>) -> TrustState {
 }
 
 /// Forgets that a project was trusted. Whether there was a record.
-pub(in crate::project) fn revoke(world: &dyn World, state: &Path, root: &Path) -> Result<bool, Diagnostic> {
+pub(super) fn revoke(world: &dyn World, state: &Path, root: &Path) -> Result<bool, Diagnostic> {
     let (usual, author) = record_paths(state, root);
     let existed = world.lstat(&usual).is_ok() || world.lstat(&author).is_ok();
     remove(world, &usual)?;
     remove(world, &author)?;
+    remove(world, &times_path(state, root))?;
+    remove(world, &reach_path(state, root))?;
     Ok(existed)
 }
 
 /// The control files of every project that follows its author's edits, but for `root`: whoever could write them from
 /// another project would be believed there.
-pub(in crate::project) fn author_files(
-    world: &dyn World,
-    state: &Path,
-    root: Option<&Path>,
-) -> Result<Vec<PathBuf>, Diagnostic> {
+pub(in crate::project) fn author_files(world: &dyn World, state: &Path, root: Option<&Path>) -> Vec<PathBuf> {
     let dir = state.join("trust");
     let mut paths = Vec::new();
     for name in world.list(&dir).unwrap_or_default() {
@@ -219,17 +322,43 @@ pub(in crate::project) fn author_files(
         if file.extension().is_none_or(|extension| extension != AUTHOR) {
             continue;
         }
-        check_owner(world, &file, &[world.euid()], Path::new("/"))?;
-        let text = world.read(&file, MAX_RECORD).map_err(|error| unusable(&file, &error.to_string()))?;
-        let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let header: Header =
-            serde_json::from_slice(first).map_err(|_| unusable(&file, "its first line cannot be read"))?;
+        // A record that cannot be used is no trust: nothing is believed in its project, so nothing of it needs protection,
+        // and calls elsewhere must not suffer from it.
+        let Some(header) = usable_header(world, &file) else { continue };
         if root != Some(header.path.as_path()) {
             let dirs = header.dirs.iter().map(String::as_str);
             paths.extend(SETTINGS_NAMES.into_iter().chain(dirs).map(|name| header.path.join(name)));
         }
     }
-    Ok(paths)
+    paths
+}
+
+/// What a record says of itself, for lists.
+pub(super) struct Record {
+    pub(super) path: PathBuf,
+    pub(super) author: bool,
+    pub(super) at: u64,
+    pub(super) suspended: bool,
+}
+
+/// Reads a record's first line; `None` if it is not one.
+pub(super) fn read_record(world: &dyn World, file: &Path) -> Option<Record> {
+    let Header { path, author, at, suspended, .. } = usable_header(world, file)?;
+    Some(Record { path, author, at, suspended: suspended.is_some() })
+}
+
+fn usable_header(world: &dyn World, file: &Path) -> Option<Header> {
+    check_owner(world, file, &[world.euid()], Path::new("/")).ok()?;
+    serde_json::from_slice(&first_line(world, file).ok()?).ok()
+}
+
+/// The first line of a record, without reading the others.
+fn first_line(world: &dyn World, file: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = world.head(file, HEADER_BYTES)?;
+    if !bytes.contains(&b'\n') {
+        bytes = world.head(file, MAX_RECORD)?;
+    }
+    Ok(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default().to_vec())
 }
 
 /// Suspends the trust of a project until it is renewed, because a call created a file that would control it.
@@ -288,7 +417,31 @@ fn check_apart(world: &dyn World, state: &Path, root: &Path) -> Result<(), Diagn
     .help("unset TOOLCTL_HOME, or let it name a folder outside the project"))
 }
 
+/// Beside the folder of records, which holds nothing else.
+fn times_path(state: &Path, root: &Path) -> PathBuf {
+    state.join("trust-times").join(record_paths(state, root).0.file_name().unwrap_or_default())
+}
+
+fn reach_path(state: &Path, root: &Path) -> PathBuf {
+    state.join("trust-reach").join(record_paths(state, root).0.file_name().unwrap_or_default())
+}
+
+fn read_header(world: &dyn World, state: &Path, root: &Path) -> Result<Option<Header>, Diagnostic> {
+    let Some(path) = record_path(world, state, root)? else { return Ok(None) };
+    let bytes = first_line(world, &path).map_err(|error| damaged(world, state, root, &error.to_string()))?;
+    let line = String::from_utf8(bytes).map_err(|_| damaged(world, state, root, "it is not UTF-8"))?;
+    split(world, &line, state, root).map(|(header, _)| Some(header))
+}
+
 fn read(world: &dyn World, state: &Path, root: &Path) -> Result<Option<String>, Diagnostic> {
+    let Some(path) = record_path(world, state, root)? else { return Ok(None) };
+    let bytes =
+        world.read(&path, MAX_RECORD).map_err(|error| damaged(world, state, root, &error.to_string()))?;
+    String::from_utf8(bytes).map(Some).map_err(|_| damaged(world, state, root, "it is not UTF-8"))
+}
+
+/// The record that counts, if there is one and nobody else could have written it.
+fn record_path(world: &dyn World, state: &Path, root: &Path) -> Result<Option<PathBuf>, Diagnostic> {
     check_apart(world, state, root)?;
     let path = record_in_force(world, state, root);
     match world.lstat(&path) {
@@ -299,9 +452,7 @@ fn read(world: &dyn World, state: &Path, root: &Path) -> Result<Option<String>, 
         Ok(_) => {}
     }
     check_owner(world, &path, &[world.euid()], Path::new("/"))?;
-    let bytes =
-        world.read(&path, MAX_RECORD).map_err(|error| damaged(world, state, root, &error.to_string()))?;
-    String::from_utf8(bytes).map(Some).map_err(|_| damaged(world, state, root, "it is not UTF-8"))
+    Ok(Some(path))
 }
 
 fn split<'t>(

@@ -37,11 +37,13 @@ impl<'a> ControlSet<'a> {
         self.tools.iter().chain(&self.policies)
     }
 
-    /// Whether a line is one of a tool's manifest other than `called`.
-    pub(super) fn is_other_manifest(&self, path: &str, called: &str) -> bool {
-        let Some((dir, name)) = path.rsplit_once('/') else { return false };
-        let Some((stem, "yaml" | "yml" | "json")) = name.rsplit_once('.') else { return false };
-        stem != called && self.tools.iter().any(|tools| tools == dir)
+    /// Whether a line is one of a tool's manifest.
+    pub(super) fn is_manifest(&self, path: &str) -> bool {
+        let dir = path.rsplit_once('/').map(|(dir, _)| dir);
+        // A folder that is one of policies too is read at every call.
+        manifest_stem(path).is_some()
+            && self.tools.iter().any(|tools| dir == Some(tools))
+            && !self.policies.iter().any(|policies| dir == Some(policies))
     }
 
     /// Whether a line is one of a program outside the folders.
@@ -56,9 +58,15 @@ impl<'a> ControlSet<'a> {
         names.filter(|name| world.lstat(&self.root.join(name)).is_ok()).map(str::to_owned).collect()
     }
 
-    /// Whether a path is that of a program in the project and outside the folders, which has a line of its own.
+    /// Whether a path is that of a program outside the folders, which has a line of its own.
     pub(in crate::project) fn holds_program(&self, path: &Path) -> bool {
-        path.strip_prefix(self.root).ok().and_then(Path::to_str).is_some_and(|path| self.is_program(path))
+        self.name_of(path).is_none_or(|path| self.is_program(&path))
+    }
+
+    /// What a path is called in the record: relative to the root, or whole if it lies elsewhere in the workspace. `None`
+    /// if it is not UTF-8.
+    pub(in crate::project) fn name_of(&self, path: &Path) -> Option<String> {
+        path.strip_prefix(self.root).unwrap_or(path).to_str().map(str::to_owned)
     }
 
     /// The names on disk, folders included. `extra` are the named programs outside the folders.
@@ -109,13 +117,9 @@ impl<'a> ControlSet<'a> {
         Ok(())
     }
 
-    /// Reads and hashes everything. `extra` are absolute paths of named programs; those outside the root are left out,
-    /// since a project is trusted for what is in it.
+    /// Reads and hashes everything. `extra` are absolute paths of named programs.
     pub(super) fn index(&self, world: &dyn World, extra: &[PathBuf]) -> Result<Index, Diagnostic> {
-        let extra = extra
-            .iter()
-            .filter_map(|path| Some(path.strip_prefix(self.root).ok()?.to_str()?.to_owned()))
-            .collect();
+        let extra = extra.iter().filter_map(|path| self.name_of(path)).collect();
         let mut index = Index::default();
         for name in self.names(world, &extra)? {
             let entry = Entry::read(world, &self.root.join(&name)).ok_or_else(|| {
@@ -177,6 +181,13 @@ impl<'a> ControlSet<'a> {
         changes.extend(known.filter(|path| exists(path)).map(|path| Change::new(&path, ChangeKind::Added)));
         Some(changes)
     }
+}
+
+/// The tool that a manifest of this path would be of.
+pub(super) fn manifest_stem(path: &str) -> Option<&str> {
+    let (_, name) = path.rsplit_once('/')?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    ["yaml", "yml", "json"].contains(&extension).then_some(stem)
 }
 
 fn is_below(rest: &str) -> bool {

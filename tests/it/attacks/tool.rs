@@ -215,9 +215,10 @@ fn a_control_file_does_not_count_while_its_maker_runs() {
     project.run(["run", "read_file", "-a", "path=grant"]).expect(0);
 }
 
-/// A program that a manifest names is protected although the manifest is younger than the trust.
+/// A program outside the folders that no record knows does not run, also where edits are followed: a tool could have
+/// written it.
 #[test]
-fn programs_of_young_manifests_are_protected() {
+fn programs_of_young_manifests_ask_again() {
     for who in everybody() {
         let project = Project::of(&who);
         project.file("toolctl.yaml", "agentName: test\n");
@@ -233,18 +234,27 @@ fn programs_of_young_manifests_are_protected() {
         project.trusted();
         let manifest = "name: late\ndescription: A tool of the tests.\nparameters: { type: object }\ncommand: [../bin/late.sh]\n";
         project.file("tools.d/late.yaml", manifest);
-        project.run(["run", "t"]).expect(20).says("Read-only");
-        assert!(
-            fs::read_to_string(project.dir().join("bin/other.sh")).unwrap().contains("evil"),
-            "the control"
-        );
+        project.run(["run", "late"]).expect(4).says("not part of what was trusted");
+        project.run(["run", "t"]).expect(0);
+        project.run(["run", "late"]).expect(4).says("not part of what was trusted");
+        // The control: once somebody has looked it runs, no tool can write it, and the author's edits are followed.
+        project.script("bin/late.sh", "#!/bin/sh\necho good\n");
+        project.trusted();
         assert_eq!(project.run(["run", "late"]).expect(0).out(), "good\n");
+        project.run(["run", "t"]).expect(20).says("Read-only");
+        project.script("bin/late.sh", "#!/bin/sh\necho better\n");
+        assert_eq!(project.run(["run", "late"]).expect(0).out(), "better\n");
+        // What lies beside the manifest no tool could have made.
+        project.script("tools.d/late.sh", "#!/bin/sh\necho beside\n");
+        project.file("tools.d/late.yaml", manifest.replace("../bin/late.sh", "./late.sh"));
+        assert_eq!(project.run(["run", "late"]).expect(0).out(), "beside\n");
 
         // Without following edits: a program that was not there when the project was trusted.
+        project.file("tools.d/late.yaml", manifest);
         fs::remove_file(project.dir().join("bin/late.sh")).unwrap();
         project.run(["trust"]).expect(0);
         project.script("bin/late.sh", "#!/bin/sh\necho evil\n");
-        project.run(["run", "late"]).expect(4).says("was not there");
+        project.run(["run", "late"]).expect(4).says("not part of what was trusted");
         project.run(["trust"]).expect(0);
         assert_eq!(project.run(["run", "late"]).expect(0).out(), "evil\n");
     }
