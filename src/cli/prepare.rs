@@ -204,13 +204,10 @@ pub(crate) fn load_policies(
     let mut sources = Vec::new();
     for node in nodes {
         let file = match (&node.read, called) {
-            (Read::Node(node), _) => policy::decode(&mut decoder, node),
-            (Read::Outline(outline), None) => {
-                policy::decode(&mut decoder, &outline.root(&session.files).node())
-            }
             (Read::Outline(outline), Some(tools)) => {
                 policy::decode_for(&mut decoder, outline.root(&session.files), tools)
             }
+            (read, _) => policy::decode(&mut decoder, &read.tree(&session.files)),
         };
         if let Some(file) = file {
             sources.push(PolicySource {

@@ -4,7 +4,7 @@
 use super::session::Session;
 use super::verdict::place;
 use crate::diag::Diagnostic;
-use crate::manifest::{ArgvElement, Exec, Template, TemplatePart};
+use crate::manifest::{ArgvElement, Exec, Template};
 use crate::model::{AllowFs, AllowNetwork, Layer, SandboxConfig};
 use crate::policy::{Action, Role, Summary, decode};
 use crate::project::{CatalogTool, PolicyNode, Project, TrustRecord};
@@ -77,7 +77,7 @@ impl Reach {
             policies: policies
                 .iter()
                 .filter(|node| own(node.layer))
-                .map(|node| (below(&node.path), policy(node)))
+                .map(|node| (below(&node.path), policy(&session.files, node)))
                 .collect(),
             settings: project
                 .loosening()
@@ -194,17 +194,7 @@ fn element(element: &ArgvElement) -> String {
 
 /// A template as it is written; quoted unless it is plain or has placeholders alone.
 fn written(template: &Template) -> String {
-    let text: String = template
-        .parts
-        .iter()
-        .map(|part| match part {
-            TemplatePart::Text(text) => text.clone(),
-            TemplatePart::Arg(name) => format!("{{args.{name}}}"),
-            TemplatePart::Workspace => "{workspace}".to_owned(),
-            TemplatePart::ToolDir => "{tool.dir}".to_owned(),
-            TemplatePart::Ctx(name) => format!("{{ctx.{name}}}"),
-        })
-        .collect();
+    let text = template.to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-{}".contains(c);
     if !text.is_empty() && text.chars().all(plain) { text } else { quote_argv(&[text]).as_str().to_owned() }
 }
@@ -266,9 +256,9 @@ fn limits(config: &SandboxConfig) -> String {
     parts.join(", ")
 }
 
-fn policy(node: &PolicyNode) -> Aspects {
+fn policy(files: &Files, node: &PolicyNode) -> Aspects {
     let mut decoder = Decoder::new();
-    let Some(file) = decode(&mut decoder, &node.node).filter(|_| !decoder.has_errors()) else {
+    let Some(file) = decode(&mut decoder, &node.read.tree(files)).filter(|_| !decoder.has_errors()) else {
         return aspects([("role", "cannot be read".to_owned())]);
     };
     let Summary { role, default, allows, asks, guards, effects, trust_hints } = file.summary();
@@ -297,10 +287,10 @@ fn setting(files: &Files, key: &str, span: Option<Span>) -> Aspects {
 }
 
 /// The faults of the project's policies, which do not hinder trust but are shown.
-pub(crate) fn policy_faults(policies: &[PolicyNode]) -> Vec<Diagnostic> {
+pub(crate) fn policy_faults(files: &Files, policies: &[PolicyNode]) -> Vec<Diagnostic> {
     let mut decoder = Decoder::new();
     for node in policies.iter().filter(|node| node.layer == Layer::Project) {
-        decode(&mut decoder, &node.node);
+        decode(&mut decoder, &node.read.tree(files));
     }
     decoder.into_diagnostics()
 }

@@ -4,6 +4,7 @@
 //! them. The language is described in `docs/policies.md`.
 
 mod action;
+mod arranged;
 mod builtin;
 mod check;
 mod classify;
@@ -27,11 +28,13 @@ mod subject;
 mod summary;
 mod truth;
 mod vars;
+mod whynot;
 
 #[cfg(test)]
 mod tests;
 
 pub use action::{Action, Remember, Role, Strength};
+pub use arranged::{PossibleEffects, Ranked, RuleSummary};
 pub use builtin::text as builtin_text;
 pub use check::{check_approval, check_file, check_for_tool};
 pub use classify::{Classified, EffectOrigin, EffectSource, classify};
@@ -41,8 +44,9 @@ pub use decision::{Decided, Decision, Floor, Matched, RuleRef};
 pub use decode::{decode, decode_for};
 pub use examples::check_examples;
 pub use explain::{Explanation, NearMiss, PathNote, explain};
-pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts};
+pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts, sandbox_value};
 pub use model::{Mask, PolicyFile};
 pub use set::{PolicySet, PolicySource};
 pub use summary::Summary;
 pub use truth::Truth;
+pub use whynot::{RuleChange, WhyNot, why_not};

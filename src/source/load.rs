@@ -8,6 +8,7 @@ use super::yaml::{AliasBudget, parse_yaml_with};
 use crate::diag::{Code, Diagnostic};
 use crate::text::{FileId, Span, escape};
 use crate::world::World;
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -60,6 +61,16 @@ pub enum Read {
     Outline(Outline),
     /// The tree of a YAML file.
     Node(Node),
+}
+
+impl Read {
+    /// The whole tree, whichever way the file was read. `files` has to be the registry that it was read into.
+    pub fn tree(&self, files: &Files) -> Cow<'_, Node> {
+        match self {
+            Self::Outline(outline) => Cow::Owned(outline.root(files).node()),
+            Self::Node(node) => Cow::Borrowed(node),
+        }
+    }
 }
 
 /// Reads a file without aliases, as [`read_source`] does, and JSON no further than to its outline.

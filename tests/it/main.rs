@@ -11,6 +11,7 @@
 
 mod architecture;
 mod attacks;
+mod completion;
 mod corpus;
 mod docs;
 mod errors;
@@ -20,8 +21,9 @@ mod main_job;
 mod plan_calls;
 mod plan_is_run;
 mod prompt;
+mod reference;
 mod sandbox;
 mod schemas;
-mod validate;
 mod tools;
 mod trust;
+mod validate;

@@ -76,7 +76,7 @@ impl Offer {
             faults.extend(found);
             Vec::new()
         });
-        faults.extend(policy_faults(&policies));
+        faults.extend(policy_faults(&session.files, &policies));
         let record = project.prepare_trust(session.world, &tools, args.author).map_err(Failure::of)?;
         let manifests =
             tools.iter().filter_map(|found| Some((found.tool.file.as_deref()?, &*found.tool.digest)));
