@@ -37,11 +37,25 @@ fn what_runs_what_asks_and_what_is_denied() {
     for who in everybody() {
         let project = shipped(&who);
         repository(&project);
-        project.file("d.json", "{}").file("README.md", "hello\n");
+        project.file("d.json", "{}").file("README.md", "hello\n").file("src/x", "x");
         for (tool, args, code, rule) in [
             ("read_file", json!({"path": "README.md"}), 0, "read-files"),
             ("list_dir", json!({}), 0, "read-files"),
             ("json_query", json!({"path": "d.json", "filter": "."}), 0, "read-files"),
+            ("find_files", json!({"glob": "*.md"}), 0, "read-files"),
+            ("file_info", json!({"path": "README.md"}), 0, "read-files"),
+            (
+                "edit_file",
+                json!({"path": "README.md", "edits": [{"old": "a", "new": "b"}]}),
+                11,
+                "edit-files",
+            ),
+            ("move_file", json!({"path": "README.md", "to": "x.md"}), 11, "move-files"),
+            ("delete_file", json!({"path": "README.md"}), 11, "delete-files"),
+            ("delete_file", json!({"path": "src", "recursive": true}), 11, "delete-folders"),
+            ("move_file", json!({"path": "README.md", "to": ".env"}), 10, "secrets-moved"),
+            ("delete_file", json!({"path": "certs/x.pem"}), 10, "secrets"),
+            ("file_info", json!({"path": ".env"}), 10, "secrets"),
             ("git_status", json!({}), 0, "git-read"),
             ("git_diff", json!({"path": "a.txt"}), 0, "git-read"),
             ("git_log", json!({"count": 200}), 0, "git-log"),
@@ -97,6 +111,7 @@ fn a_delegate_may_only_read_and_fetch() {
         for (tool, args) in [
             ("write_file", write),
             ("run_shell", r#"{"script":"true"}"#),
+            ("delete_file", r#"{"path":"README.md"}"#),
             ("git_commit", r#"{"message":"x"}"#),
             ("run_command", r#"{"argv":["true"]}"#),
         ] {
