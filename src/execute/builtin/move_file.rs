@@ -208,7 +208,7 @@ fn copy(
         | FileType::Unknown => {
             return Err(from.refused(
                 "something protected stands between it and `to`, so only files and links can be moved there, one by one; \
-                 nothing was changed",
+                 nothing was moved",
             ));
         }
     };
