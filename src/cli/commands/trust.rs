@@ -237,7 +237,9 @@ fn owners(session: &Session<'_>, record: &TrustRecord) -> Vec<String> {
 
 /// Asks a person who sits at a terminal. Without one the command itself is the explicit step, as in CI.
 fn agreed(session: &Session<'_>) -> Result<bool, Failure> {
-    if session.ui.format() != Format::Human || session.no_prompt() || !std::io::stdin().is_terminal() {
+    // With -q nothing was shown that a question could be about.
+    let shown = session.ui.format() == Format::Human && !session.global.quiet;
+    if !shown || session.no_prompt() || !std::io::stdin().is_terminal() {
         return Ok(true);
     }
     let Ok(tty) = Tty::open(session.ui.err_color()) else { return Ok(true) };
