@@ -110,7 +110,7 @@ impl<'a> Filling<'a> {
         let tool = &self.tool.tool;
         let env = self.env();
         let fault = |error: crate::manifest::FillError| error.to_diagnostic();
-        let argv = match &tool.exec {
+        let command = match &tool.exec {
             Exec::Builtin(name) => ["toolctl", "__builtin", name].iter().map(OsString::from).collect(),
             Exec::Command(_) => fill_command(tool, args, &env).map_err(fault)?,
         };
@@ -122,7 +122,7 @@ impl<'a> Filling<'a> {
             None => self.mounted.then(|| self.project.workspace.as_path().to_path_buf()),
         };
         let sandbox = self.sandbox.map(|config| fill_config(config, args, &env)).transpose()?;
-        Ok(Parts { argv, cwd, sandbox })
+        Ok(Parts { argv: command, cwd, sandbox })
     }
 
     fn stdin(&self, args: &Map<String, Value>, canonical: &str) -> Result<Stdin, Diagnostic> {
