@@ -73,7 +73,7 @@ const SHAPES: &[Shape] = &[
 /// # Errors
 /// [`CallError::Json`] as for arguments, [`CallError::BadShape`] for anything but the three keys.
 pub fn parse_call(bytes: &[u8], id: impl FnOnce() -> String) -> Result<Call, CallError> {
-    let mut line = match parse_value(bytes, LINE)? {
+    let line = match parse_value(bytes, LINE)? {
         Value::Object(line) => line,
         Value::Array(_) => return Err(bad("a line holds one call, not an array of them".to_owned())),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
@@ -83,23 +83,28 @@ pub fn parse_call(bytes: &[u8], id: impl FnOnce() -> String) -> Result<Call, Cal
     if !line.contains_key("toolName")
         && let Some(shape) = SHAPES.iter().find(|shape| (shape.is)(&line))
     {
-        let [id, name, args] = shape.parts;
-        return Err(bad(format!(
-            "this is {}, a shape that is not read here: write {id} as \"toolCallId\", {name} as \"toolName\" and {args} as \"args\"",
-            shape.name
-        )));
+        return Err(shape.refused());
     }
-    let tool_name = match line.remove("toolName") {
+    let (mut tool_call_id, mut tool_name, mut args) = (None, None, None);
+    for (key, value) in line {
+        match key.as_str() {
+            "toolCallId" => tool_call_id = Some(value),
+            "toolName" => tool_name = Some(value),
+            "args" => args = Some(value),
+            _ => return Err(unknown(&key)),
+        }
+    }
+    let tool_name = match tool_name {
         Some(Value::String(name)) if (1..=MAX_NAME).contains(&name.len()) => name,
         Some(_) => return Err(bad("\"toolName\" has to be the name of a tool".to_owned())),
         None => return Err(bad(format!("there is no \"toolName\": {}", wanted()))),
     };
-    let tool_call_id = match line.remove("toolCallId") {
+    let tool_call_id = match tool_call_id {
         Some(Value::String(id)) if (1..=MAX_NAME).contains(&id.len()) => id,
         Some(_) => return Err(bad("\"toolCallId\" has to be a string that is not empty".to_owned())),
         None => id(),
     };
-    let args = match line.remove("args") {
+    let args = match args {
         Some(Value::Object(args)) => args,
         Some(Value::String(_)) => {
             return Err(bad("\"args\" is a string: send the object itself, not its text".to_owned()));
@@ -107,17 +112,24 @@ pub fn parse_call(bytes: &[u8], id: impl FnOnce() -> String) -> Result<Call, Cal
         Some(_) => return Err(bad("\"args\" has to be an object".to_owned())),
         None => return Err(bad("there are no \"args\": for no arguments write {}".to_owned())),
     };
-    match line.keys().next() {
-        None => Ok(Call { tool_call_id, tool_name, args }),
-        Some(key) => {
-            let hint = nearest(key, KEYS).map_or_else(
-                || format!("known are {}", KEYS.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            let shown: String = key.chars().take(80).collect();
-            Err(bad(format!("the key `{}` is not known; {hint}", escape(&shown))))
-        }
+    Ok(Call { tool_call_id, tool_name, args })
+}
+
+impl Shape {
+    fn refused(&self) -> CallError {
+        let [id, name, args] = self.parts;
+        bad(format!(
+            "this is {}, a shape that is not read here: write {id} as \"toolCallId\", {name} as \"toolName\" and {args} as \"args\"",
+            self.name
+        ))
     }
+}
+
+fn unknown(key: &str) -> CallError {
+    let hint = nearest(key, KEYS)
+        .map_or_else(|| format!("known are {}", KEYS.join(", ")), |near| format!("did you mean `{near}`?"));
+    let shown: String = key.chars().take(80).collect();
+    bad(format!("the key `{}` is not known; {hint}", escape(&shown)))
 }
 
 const fn wanted() -> &'static str {

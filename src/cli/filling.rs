@@ -4,7 +4,7 @@ use super::failure::ArgumentFault;
 use super::prepare::{Ready, fill_config, fill_entry};
 use crate::call::{Call, CallEnv, ValidatedCall, accept, validate};
 use crate::diag::{Code, Diagnostic};
-use crate::manifest::{Exec, FillEnv, StdinSource, Template, fill, fill_command};
+use crate::manifest::{ArgvElement, Exec, FillEnv, StdinSource, Template, fill, fill_command};
 use crate::model::{AllowFs, Context, SandboxConfig};
 use crate::project::{CatalogTool, Project};
 use crate::sandbox::Stdin;
@@ -23,6 +23,8 @@ pub(crate) struct Filling<'a> {
     ctx: &'a Context,
     /// The tool finds the workspace at its own path.
     mounted: bool,
+    /// Nothing of the arguments is filled in, and what is filled in was found to be in order.
+    fixed: bool,
 }
 
 /// What is filled in and can fail.
@@ -40,7 +42,7 @@ impl<'a> Filling<'a> {
         sandbox: Option<&'a SandboxConfig>,
         ctx: &'a Context,
     ) -> Self {
-        let mut filling = Self { project, tool, sandbox, ctx, mounted: false };
+        let mut filling = Self { project, tool, sandbox, ctx, mounted: false, fixed: false };
         filling.mounted = filling.workspace_is_mounted();
         filling
     }
@@ -67,19 +69,48 @@ impl<'a> Filling<'a> {
     }
 
     /// Whether [`Self::ready`] would succeed, without what only a run needs.
-    pub(crate) fn accept(&self, world: &dyn World, call: Call) -> Result<(), ArgumentFault> {
-        let args =
-            accept(call.args, &self.tool.schema, &self.call_env(world)).map_err(ArgumentFault::Call)?;
-        self.parts(&args).map_err(ArgumentFault::Fill)?;
-        self.stdin(&args, "").map_err(ArgumentFault::Fill)?;
+    pub(crate) fn accept(&self, world: &dyn World, args: Map<String, Value>) -> Result<(), ArgumentFault> {
+        let args = accept(args, &self.tool.schema, &self.call_env(world)).map_err(ArgumentFault::Call)?;
+        if !self.fixed {
+            self.parts(&args).map_err(ArgumentFault::Fill)?;
+            self.stdin(&args, "").map_err(ArgumentFault::Fill)?;
+        }
         Ok(())
+    }
+
+    /// Remembers what [`Self::is_fixed`] found.
+    pub(crate) const fn with_fixed(mut self, fixed: bool) -> Self {
+        self.fixed = fixed;
+        self
+    }
+
+    /// Whether what is filled in is the same for every call, and in order.
+    pub(crate) fn is_fixed(&self) -> bool {
+        let tool = &self.tool.tool;
+        let command = match &tool.exec {
+            Exec::Builtin(_) => true,
+            Exec::Command(elements) => elements.iter().all(|element| match element {
+                ArgvElement::One(template) => template.literal().is_some(),
+                ArgvElement::Splice { .. } | ArgvElement::Group { .. } => false,
+            }),
+        };
+        let folder = tool.cwd.as_ref().is_none_or(|cwd| cwd.literal().is_some());
+        let paths = match self.sandbox.and_then(|config| config.allow_fs.as_ref()) {
+            None | Some(AllowFs::All | AllowFs::No) => true,
+            Some(AllowFs::Paths { read_only, read_write }) => read_only
+                .iter()
+                .chain(read_write)
+                .all(|entry| !["{args.", "{ctx."].iter().any(|of| entry.contains(of))),
+        };
+        let stdin = !matches!(tool.stdin, StdinSource::Arg(_));
+        command && folder && paths && stdin && self.parts(&Map::new()).is_ok()
     }
 
     fn parts(&self, args: &Map<String, Value>) -> Result<Parts, Diagnostic> {
         let tool = &self.tool.tool;
         let env = self.env();
         let fault = |error: crate::manifest::FillError| error.to_diagnostic();
-        let argv = match &tool.exec {
+        let command = match &tool.exec {
             Exec::Builtin(name) => ["toolctl", "__builtin", name].iter().map(OsString::from).collect(),
             Exec::Command(_) => fill_command(tool, args, &env).map_err(fault)?,
         };
@@ -91,7 +122,7 @@ impl<'a> Filling<'a> {
             None => self.mounted.then(|| self.project.workspace.as_path().to_path_buf()),
         };
         let sandbox = self.sandbox.map(|config| fill_config(config, args, &env)).transpose()?;
-        Ok(Parts { argv, cwd, sandbox })
+        Ok(Parts { argv: command, cwd, sandbox })
     }
 
     fn stdin(&self, args: &Map<String, Value>, canonical: &str) -> Result<Stdin, Diagnostic> {

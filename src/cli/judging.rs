@@ -46,9 +46,12 @@ pub(crate) struct Judging<'a> {
     project: &'a Project,
     ctx: Context,
     format: Format,
-    /// Broken tools too. A name that is no tool is not kept, so a file of such names cannot fill the memory.
-    known: RwLock<HashMap<String, Arc<Result<Validator, Failure>>>>,
+    /// Taken as a whole by who judges many lines, so that threads do not meet at every line.
+    known: RwLock<Arc<Known>>,
 }
+
+/// Tools by name, broken ones too. A name that is no tool is not kept, so a file of such names cannot fill the memory.
+type Known = HashMap<String, Arc<Result<Validator, Failure>>>;
 
 impl<'a> Judging<'a> {
     /// Judges calls of this project's tools.
@@ -56,56 +59,75 @@ impl<'a> Judging<'a> {
         Self { world, project, ctx, format, known: RwLock::default() }
     }
 
-    /// Judges a line.
-    pub(crate) fn line(&self, number: u64, line: &[u8]) -> Item {
-        match parse_call(line, || format!("line-{number}")) {
-            Ok(call) => self.call(number, call),
-            Err(error) => {
-                let failure = Failure::Arguments(ArgumentFault::Call(error));
-                Item::Refused(Box::new(self.refusal(number, None, &failure)))
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Judges lines. Of valid calls without a document only the number is given, before all others.
+    pub(crate) fn lines<'l>(&self, lines: impl Iterator<Item = (u64, &'l [u8])>) -> (u64, Vec<(u64, Item)>) {
+        let known = self.known();
+        let (mut valid, mut items) = (0, Vec::new());
+        for (number, line) in lines {
+            let item = match parse_call(line, || format!("line-{number}")) {
+                Ok(call) => self.judge(number, call, &known),
+                Err(error) => {
+                    let failure = Failure::Arguments(ArgumentFault::Call(error));
+                    Item::Refused(Box::new(self.refusal(number, None, &failure)))
+                }
+            };
+            match item {
+                Item::Valid(None) => valid += 1,
+                Item::Valid(Some(_)) | Item::Refused(_) | Item::Unopened(_) => items.push((number, item)),
             }
         }
+        (valid, items)
     }
 
-    /// Judges a call of a tool that is open; hands it back if the tool is not.
-    pub(crate) fn call(&self, number: u64, call: Call) -> Item {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&call.tool_name).cloned();
-        match known.as_deref() {
-            None => Item::Unopened(Box::new(call)),
-            Some(Err(failure)) => Item::Refused(Box::new(self.refusal(number, Some(names(&call)), failure))),
-            Some(Ok(validator)) => self.judge(number, call, validator),
-        }
-    }
-
-    fn judge(&self, number: u64, call: Call, validator: &Validator) -> Item {
+    fn judge(&self, number: u64, call: Call, known: &Known) -> Item {
+        let validator = match known.get(&call.tool_name).map(AsRef::as_ref) {
+            None => return Item::Unopened(Box::new(call)),
+            Some(Err(failure)) => {
+                return Item::Refused(Box::new(self.refusal(number, Some(names(&call)), failure)));
+            }
+            Some(Ok(validator)) => validator,
+        };
         let filling = validator.filling(self.project, &self.ctx);
-        let names = (call.tool_call_id.clone(), call.tool_name.clone());
+        let Call { tool_call_id: id, tool_name: tool, args } = call;
         let outcome = match self.format {
-            Format::Human | Format::Json => filling.accept(self.world, call).map(|()| None),
-            Format::Ndjson => filling
-                .ready(self.world, call)
-                .map(|ready| Some(placed(accepted(validator.tool(), &ready.call), number, Some(&names.0)))),
+            Format::Human | Format::Json => filling.accept(self.world, args).map(|()| None),
+            Format::Ndjson => {
+                let call = Call { tool_call_id: id.clone(), tool_name: tool.clone(), args };
+                filling
+                    .ready(self.world, call)
+                    .map(|ready| Some(placed(accepted(validator.tool(), &ready.call), number, Some(&id))))
+            }
         };
         match outcome {
             Ok(document) => Item::Valid(document),
             Err(fault) => {
-                let names = Some((names.0.as_str(), names.1.as_str()));
-                Item::Refused(Box::new(self.refusal(number, names, &Failure::Arguments(fault))))
+                let failure = Failure::Arguments(fault);
+                Item::Refused(Box::new(self.refusal(number, Some((&id, &tool)), &failure)))
             }
         }
     }
 
     /// Opens the tool of a call that was handed back, and judges the call.
     pub(crate) fn open(&self, session: &mut Session<'_>, number: u64, call: Call) -> Item {
+        let known = self.known();
+        // Since the line was judged, one before it may have opened the tool.
+        if known.contains_key(&call.tool_name) {
+            return self.judge(number, call, &known);
+        }
+        drop(known);
         match Validator::open(session, self.project, &call.tool_name) {
             Err(failure @ Failure::UnknownTool(_)) => {
                 Item::Refused(Box::new(self.refusal(number, Some(names(&call)), &failure)))
             }
             opened => {
                 let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-                known.insert(call.tool_name.clone(), Arc::new(opened));
+                Arc::make_mut(&mut known).insert(call.tool_name.clone(), Arc::new(opened));
                 drop(known);
-                self.call(number, call)
+                self.judge(number, call, &self.known())
             }
         }
     }

@@ -10,7 +10,9 @@ use std::io::{self, BufRead as _, BufReader, Read};
 /// Most bytes of a line: the arguments, and the names around them.
 const MAX_LINE: usize = JsonLimits::ARGUMENTS.max_bytes + (64 << 10);
 /// About so many bytes are read and handed on at once.
-const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 32 << 10;
+/// The first chunk is small, so that the threads start soon.
+const FIRST: usize = 4 << 10;
 
 /// The lines of a file or of stdin.
 pub(crate) struct Lines {
@@ -65,13 +67,22 @@ impl Lines {
         self.length
     }
 
+    /// The first few lines.
+    pub(crate) fn first(&mut self) -> Result<Option<Chunk>, Failure> {
+        self.up_to(FIRST, 0)
+    }
+
     /// The lines that are there, at least one: who writes them one by one into a pipe gets an answer to each. `None` at the
     /// end. `before`: the chunk before this one.
     pub(crate) fn next(&mut self, before: u64) -> Result<Option<Chunk>, Failure> {
+        self.up_to(CHUNK, before)
+    }
+
+    fn up_to(&mut self, size: usize, before: u64) -> Result<Option<Chunk>, Failure> {
         let mut chunk = Chunk { read: before, ..Chunk::default() };
         while self.line(&mut chunk).map_err(|error| unreadable(&self.flag, &error))? {
             let more = self.reader.buffer().contains(&b'\n');
-            if !chunk.ends.is_empty() && (chunk.bytes.len() >= CHUNK || !more) {
+            if !chunk.ends.is_empty() && (chunk.bytes.len() >= size || !more) {
                 break;
             }
         }

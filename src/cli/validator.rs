@@ -15,6 +15,7 @@ use crate::schema::Schema;
 pub(crate) struct Validator {
     tool: CatalogTool,
     sandbox: Option<SandboxConfig>,
+    fixed: bool,
 }
 
 impl Validator {
@@ -27,12 +28,13 @@ impl Validator {
             return Err(Failure::Config(refused));
         }
         let sandbox = resolve(tool.tool.sandbox.as_ref(), project.settings.sandbox.as_ref());
-        Ok(Self { tool, sandbox })
+        let fixed = Filling::new(project, &tool, sandbox.as_ref(), &Context::default()).is_fixed();
+        Ok(Self { tool, sandbox, fixed })
     }
 
     /// What judges calls of this tool: their arguments, and whether they can be filled into the command line.
     pub(crate) fn filling<'a>(&'a self, project: &'a Project, ctx: &'a Context) -> Filling<'a> {
-        Filling::new(project, &self.tool, self.sandbox.as_ref(), ctx)
+        Filling::new(project, &self.tool, self.sandbox.as_ref(), ctx).with_fixed(self.fixed)
     }
 
     /// The schema of its arguments.

@@ -106,7 +106,7 @@ impl World for HostWorld {
         if meta.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        let len = meta.is_file().then(|| meta.len());
+        let len = meta.is_file().then_some(meta.len());
         Ok((Box::new(file), len))
     }
 

@@ -28,7 +28,16 @@ enum Event {
     /// Lines were read; `None`: the input has ended.
     Read(Result<Option<Chunk>, Failure>),
     /// The lines of the chunk with this number were judged.
-    Judged(usize, Vec<(u64, Item)>, Chunk),
+    Judged(usize, Judged),
+}
+
+/// The lines of a chunk, judged.
+struct Judged {
+    /// Valid calls of which nothing is to be said.
+    valid: u64,
+    items: Vec<(u64, Item)>,
+    /// How far into the input they reach.
+    read: u64,
 }
 
 /// What is said of all lines so far.
@@ -53,8 +62,8 @@ pub(crate) fn run(session: &mut Session<'_>, file: &str, claims: &ContextArgs) -
     let mut report =
         Report { session, judging: &judging, progress, calls: 0, refused: 0, exit: Exit::Ok, listed };
     // The first lines are judged here: that opens the usual tools, and is all there is of a short file.
-    if let Some(chunk) = lines.next(0)? {
-        report.add(judge(&judging, &chunk), &chunk)?;
+    if let Some(chunk) = lines.first()? {
+        report.add(judge(&judging, &chunk))?;
         let read = chunk.read();
         if lines.length() != Some(read) {
             rest(&judging, &mut report, lines, read)?;
@@ -63,12 +72,9 @@ pub(crate) fn run(session: &mut Session<'_>, file: &str, claims: &ContextArgs) -
     report.finish(file)
 }
 
-fn judge(judging: &Judging<'_>, chunk: &Chunk) -> Vec<(u64, Item)> {
-    let mut items = Vec::new();
-    for (number, line) in chunk.lines() {
-        items.push((number, judging.line(number, line)));
-    }
-    items
+fn judge(judging: &Judging<'_>, chunk: &Chunk) -> Judged {
+    let (valid, items) = judging.lines(chunk.lines());
+    Judged { valid, items, read: chunk.read() }
 }
 
 /// Judges what follows the first lines.
@@ -89,7 +95,7 @@ fn rest(judging: &Judging<'_>, report: &mut Report<'_, '_>, lines: Lines, read: 
                 let events = events.clone();
                 scope.spawn(move || {
                     for (at, chunk) in chunks {
-                        if events.send(Event::Judged(at, judge(judging, &chunk), chunk)).is_err() {
+                        if events.send(Event::Judged(at, judge(judging, &chunk))).is_err() {
                             return;
                         }
                     }
@@ -123,7 +129,7 @@ fn collect(
     permit: &Sender<()>,
 ) -> Result<(), Failure> {
     let (mut given, mut reported, mut ended) = (0, 0, false);
-    let mut early: BTreeMap<usize, (Vec<(u64, Item)>, Chunk)> = BTreeMap::new();
+    let mut early: BTreeMap<usize, Judged> = BTreeMap::new();
     while !ended || reported < given {
         // A thread holds a sender as long as it lives, so nothing comes only if all are gone.
         match told.recv().map_err(|_| lost())? {
@@ -134,12 +140,12 @@ fn collect(
             }
             Event::Read(Ok(None)) => ended = true,
             Event::Read(Err(failure)) => return Err(failure),
-            Event::Judged(at, items, chunk) => {
-                early.insert(at, (items, chunk));
+            Event::Judged(at, judged) => {
+                early.insert(at, judged);
             }
         }
-        while let Some((items, chunk)) = early.remove(&reported) {
-            report.add(items, &chunk)?;
+        while let Some(judged) = early.remove(&reported) {
+            report.add(judged)?;
             reported += 1;
             // The reader has gone if the input has ended.
             let _ = permit.send(());
@@ -154,15 +160,12 @@ fn lost() -> Failure {
 
 impl Report<'_, '_> {
     /// Adds the lines of a chunk.
-    fn add(&mut self, items: Vec<(u64, Item)>, chunk: &Chunk) -> Result<(), Failure> {
-        for (number, item) in items {
+    fn add(&mut self, judged: Judged) -> Result<(), Failure> {
+        self.calls += judged.valid;
+        for (number, item) in judged.items {
             let item = match item {
-                // Since this line was judged, the lines before it may have opened the tool.
-                Item::Unopened(call) => match self.judging.call(number, *call) {
-                    Item::Unopened(call) => self.judging.open(self.session, number, *call),
-                    judged => judged,
-                },
-                judged => judged,
+                Item::Unopened(call) => self.judging.open(self.session, number, *call),
+                Item::Valid(_) | Item::Refused(_) => item,
             };
             self.calls += 1;
             match item {
@@ -180,7 +183,7 @@ impl Report<'_, '_> {
                 }
             }
         }
-        self.progress.step(chunk.read(), self.calls, "calls");
+        self.progress.step(judged.read, self.calls, "calls");
         // What is remembered of the disk grows with the paths in the calls, and ages.
         self.session.world.look_again();
         Ok(())

@@ -44,15 +44,21 @@ fn judge(corpus: &Corpus, file: &'static str) {
 
 #[test]
 fn calls_of_real_tools_get_the_verdict_of_their_label() {
-    all().iter().for_each(|corpus| judge(corpus, "calls"));
+    for corpus in all() {
+        judge(&corpus, "calls");
+    }
 }
 
 #[test]
 fn instances_of_a_benchmark_get_the_verdict_of_their_label() {
-    all().iter().for_each(|corpus| judge(corpus, "calls_jsb"));
+    for corpus in all() {
+        judge(&corpus, "calls_jsb");
+    }
 }
 
 #[test]
 fn calls_that_validators_disagree_about_get_the_verdict_of_the_standard() {
-    all().iter().for_each(|corpus| judge(corpus, "calls_disagree"));
+    for corpus in all() {
+        judge(&corpus, "calls_disagree");
+    }
 }

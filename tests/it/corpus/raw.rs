@@ -3,6 +3,7 @@
 use super::kit::{Corpus, all, sample, text};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use toolctl::call::{CallError, parse_args, parse_arguments_string};
 use toolctl::source::JsonLimits;
 
@@ -34,11 +35,13 @@ fn table(corpus: &Corpus) -> String {
             }
             Err(error) => format!("{}: {error}", error.code().as_str()),
         };
-        table.push_str(&format!(
-            "{variant}\n  text    {shown}\n  --args  {}\n  string  {}\n",
+        writeln!(
+            table,
+            "{variant}\n  text    {shown}\n  --args  {}\n  string  {}",
             line(&args),
             line(&string)
-        ));
+        )
+        .unwrap();
     }
     table
 }

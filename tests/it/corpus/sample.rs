@@ -61,12 +61,12 @@ fn licence(source: &str, servers: &Servers) -> Option<(String, String)> {
 struct Chosen {
     lines: Vec<String>,
     rows: Vec<Value>,
-    chosen: BTreeSet<usize>,
+    picked: BTreeSet<usize>,
 }
 
 impl Chosen {
     fn of(corpus: &Corpus, file: &str) -> Self {
-        Self { lines: corpus.lines(file), rows: corpus.rows(file), chosen: BTreeSet::new() }
+        Self { lines: corpus.lines(file), rows: corpus.rows(file), picked: BTreeSet::new() }
     }
 
     /// Takes `percent` of 100 rows, rounded up, of each kind; those that cost least first.
@@ -92,18 +92,18 @@ impl Chosen {
             for _ in 0..(rows.len() * percent).div_ceil(100) {
                 let Some(best) = rows.iter().copied().min_by_key(|at| cost(&self.rows[*at])) else { break };
                 rows.retain(|at| *at != best);
-                self.chosen.insert(best);
+                self.picked.insert(best);
                 took(&self.rows[best]);
             }
         }
     }
 
     fn text(&self) -> String {
-        self.chosen.iter().fold(String::new(), |text, at| text + &self.lines[*at] + "\n")
+        self.picked.iter().fold(String::new(), |text, at| text + &self.lines[*at] + "\n")
     }
 
     fn sources(&self) -> BTreeSet<String> {
-        self.chosen.iter().map(|at| text(&self.rows[*at], "source").to_owned()).collect()
+        self.picked.iter().map(|at| text(&self.rows[*at], "source").to_owned()).collect()
     }
 }
 
@@ -120,7 +120,7 @@ fn make(corpus: &Corpus) -> BTreeMap<String, String> {
     let mut used = BTreeSet::new();
     for (_, tools, kinds) in &mut definitions {
         tools.choose(2, &|row| key(row, kinds), &clear, |_| 0, |_| ());
-        used.extend(tools.chosen.iter().map(|at| text(&tools.rows[*at], "id").to_owned()));
+        used.extend(tools.picked.iter().map(|at| text(&tools.rows[*at], "id").to_owned()));
         let both = tools.rows.iter().zip(&tools.lines);
         let fine = both.filter(|(row, line)| clear(row) && line.len() <= LARGEST);
         small.extend(fine.map(|(row, _)| text(row, "id").to_owned()));
@@ -142,7 +142,7 @@ fn make(corpus: &Corpus) -> BTreeMap<String, String> {
     }
     for (name, mut tools, _) in definitions {
         let needed = tools.rows.iter().enumerate().filter(|(_, row)| used.contains(text(row, "id")));
-        tools.chosen.extend(needed.map(|(at, _)| at).collect::<Vec<_>>());
+        tools.picked.extend(needed.map(|(at, _)| at).collect::<Vec<_>>());
         files.push((name, tools));
     }
     let mut drafts = Chosen::of(corpus, "jsts");
