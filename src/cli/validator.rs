@@ -28,7 +28,7 @@ impl Validator {
             return Err(Failure::Config(refused));
         }
         let sandbox = resolve(tool.tool.sandbox.as_ref(), project.settings.sandbox.as_ref());
-        let fixed = Filling::new(project, &tool, sandbox.as_ref(), &Context::default()).is_fixed();
+        let fixed = Filling::new(project, &tool, sandbox.as_ref(), &[], &Context::default()).is_fixed();
         Ok(Self { tool, sandbox, fixed })
     }
 
