@@ -134,12 +134,17 @@ fn assemble(
         return Err(Failure::Config(faults));
     }
     let git = repository_folders(session, &project, &facts)?;
-    let legacy = match &project.settings.approval.policy {
+    let legacy = legacy_approval(&project);
+    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, git, legacy })
+}
+
+/// The settings' list of tools that ask.
+pub(crate) fn legacy_approval(project: &Project) -> LegacyApproval {
+    match &project.settings.approval.policy {
         ApprovalPolicy::None => LegacyApproval::None,
         ApprovalPolicy::All => LegacyApproval::All,
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
-    };
-    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, git, legacy })
+    }
 }
 
 /// Refuses files of a trusted project that were exchanged after the trust was looked at.
@@ -191,12 +196,24 @@ pub(crate) fn find_tool(
     Ok(tool)
 }
 
-/// Reads every policy of every layer. With `called`, what can only matter for other tools is looked at and not kept.
+/// Reads every policy of every layer and prints its warnings. With `called`, what can only matter for other tools is looked
+/// at and not kept.
 pub(crate) fn load_policies(
     session: &mut Session<'_>,
     project: &Project,
     called: Option<&[&str]>,
 ) -> Result<PolicySet, Failure> {
+    let (set, warnings) = read_policies(session, project, called)?;
+    session.ui.diagnostics(&session.files, &warnings)?;
+    Ok(set)
+}
+
+/// The same, giving the warnings too.
+pub(crate) fn read_policies(
+    session: &mut Session<'_>,
+    project: &Project,
+    called: Option<&[&str]>,
+) -> Result<(PolicySet, Vec<Diagnostic>), Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
     let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
     as_trusted(session, project, &read)?;
@@ -229,8 +246,7 @@ pub(crate) fn load_policies(
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(Failure::Config(findings));
     }
-    session.ui.diagnostics(&session.files, &findings)?;
-    Ok(set)
+    Ok((set, findings))
 }
 
 /// What `{workspace.git}` stands for; nothing unless the tool's sandbox shows it.

@@ -28,7 +28,12 @@ pub(super) enum Clause {
 pub(super) struct Atom {
     pub(super) subject: Subject,
     pub(super) test: Test,
+    /// The subject and the operator with its value.
     pub(super) span: Span,
+    /// The subject alone.
+    pub(super) key: Span,
+    /// The operator with its value, or the value alone.
+    pub(super) value: Span,
 }
 
 impl Atom {
@@ -214,7 +219,7 @@ mod tests {
 
     fn atom() -> Clause {
         let span = crate::text::Span { file: crate::text::FileId(0), start: 0, end: 0 };
-        Clause::Atom(Box::new(Atom { subject: Subject::Tool, test: Test::Exists(true), span }))
+        Clause::Atom(Box::new(Atom { subject: Subject::Tool, test: Test::Exists(true), span, key: span, value: span }))
     }
 
     fn clauses() -> impl Strategy<Value = Clause> {

@@ -17,6 +17,7 @@ mod docs;
 mod errors;
 mod field_cases;
 mod harness;
+mod lint;
 mod main_job;
 mod plan_calls;
 mod plan_is_run;

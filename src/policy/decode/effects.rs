@@ -5,7 +5,7 @@ use super::matcher;
 use crate::policy::model::EffectEntry;
 use crate::policy::vars::Vars;
 use crate::source::{Decoder, MapReader, Node, NodeKind};
-use crate::text::escape;
+use crate::text::{Span, escape};
 use std::collections::BTreeMap;
 
 /// Decodes the mapping from tool names to entries.
@@ -31,24 +31,29 @@ pub(super) fn decode(
         let mut entries = Vec::new();
         for (at, item) in items.iter().enumerate() {
             let id = format!("{policy}/effects/{}/{}", entry.key, at + 1);
-            entries.extend(one_entry(decoder, item, id, vars));
+            entries.extend(one_entry(decoder, item, id, vars, entry.key_span));
         }
         all.insert(entry.key.clone(), entries);
     }
     all
 }
 
-fn one_entry(decoder: &mut Decoder, node: &Node, id: String, vars: &Vars) -> Option<EffectEntry> {
+fn one_entry(
+    decoder: &mut Decoder,
+    node: &Node,
+    id: String,
+    vars: &Vars,
+    tool_span: Span,
+) -> Option<EffectEntry> {
     let mut map = MapReader::new(decoder, node, "an effect entry")?;
     let effects = map.required(decoder, "effect").and_then(|n| matcher::effects(decoder, n));
     let when = match map.optional("when") {
-        Some(node) => {
-            let node = vars.expand(decoder, node);
+        Some(node) => Some(vars.read(decoder, node, |decoder, node| {
             if matches!(&node.kind, NodeKind::Map(entries) if entries.is_empty()) {
                 decoder.bad_value(node.span, "`when` has no condition", "leave `when` out");
             }
-            Some(condition(decoder, &node, Scope::Effects))
-        }
+            condition(decoder, node, Scope::Effects)
+        })),
         None => None,
     };
     let from_project = from_project(decoder, &mut map);
@@ -58,7 +63,7 @@ fn one_entry(decoder: &mut Decoder, node: &Node, id: String, vars: &Vars) -> Opt
         Some(condition) => Some(condition?),
         None => None,
     };
-    Some(EffectEntry { id, when, effects: effects?, from_project, span: node.span })
+    Some(EffectEntry { id, when, effects: effects?, from_project, span: node.span, tool_span })
 }
 
 /// `from: project`: the entry speaks of tools of inner layers too.

@@ -8,7 +8,7 @@ use crate::policy::action::{Action, Role};
 use crate::policy::model::{Default, PolicyFile, Skipped};
 use crate::policy::vars::Vars;
 use crate::source::{Decoder, MapReader, Node, NodeKind, Part};
-use crate::text::escape;
+use crate::text::{Span, escape};
 use std::collections::HashMap;
 
 /// Names that the engine uses for rules of its own.
@@ -28,15 +28,17 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
     let vars = map.optional("vars").map(|n| Vars::decode(decoder, n)).unwrap_or_default();
     let reason_default = map.optional("reasonDefault").and_then(|n| rule::reason(decoder, n, &vars));
     let applies_for = map.optional("for").and_then(|n| {
-        let expanded = vars.expand(decoder, n);
-        if matches!(&expanded.kind, NodeKind::Map(entries) if entries.is_empty()) {
-            decoder.bad_value(n.span, "`for` has no condition", "leave `for` out");
-        }
-        condition(decoder, &expanded, Scope::For)
+        vars.read(decoder, n, |decoder, n| {
+            if matches!(&n.kind, NodeKind::Map(entries) if entries.is_empty()) {
+                decoder.bad_value(n.span, "`for` has no condition", "leave `for` out");
+            }
+            condition(decoder, n, Scope::For)
+        })
     });
     let shown = name.clone().unwrap_or_default();
     let effects = map.optional("effects").map(|n| effects::decode(decoder, n, &shown, &vars));
-    let trust_hints = map.optional("trustHints").and_then(|n| decoder.strings(n, "`trustHints`"));
+    let hints = map.optional("trustHints");
+    let trust_hints = hints.and_then(|n| decoder.strings(n, "`trustHints`"));
     let evaluate = rule::mode(decoder, &mut map);
     let facts =
         rule::FileFacts { policy: &shown, vars: &vars, guards_only: role == Some(Role::Guard), evaluate };
@@ -59,6 +61,7 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
         reason_default,
         effects: effects.unwrap_or_default(),
         trust_hints: trust_hints.unwrap_or_default(),
+        hint_spans: hints.map(spans).unwrap_or_default(),
         applies_for,
         rules,
         skipped: Skipped::default(),
@@ -74,6 +77,16 @@ pub fn decode_for(decoder: &mut Decoder, root: Part<'_>, tools: &[&str]) -> Opti
     match prune(root, tools) {
         Some((node, skipped)) => decode(decoder, &node).map(|file| PolicyFile { skipped, ..file }),
         None => decode(decoder, &root.node()),
+    }
+}
+
+/// The places of a list's items, or of the one that stands for a list.
+fn spans(node: &Node) -> Vec<Span> {
+    match &node.kind {
+        NodeKind::Seq(items) => items.iter().map(|item| item.span).collect(),
+        NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::String(_) | NodeKind::Map(_) => {
+            vec![node.span]
+        }
     }
 }
 
