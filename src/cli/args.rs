@@ -153,6 +153,12 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// List the environment variables that toolctl knows.
     Environment,
+    /// Print the JSON Schema of a file or an output.
+    Schema(SchemaArgs),
+    /// Print what makes a shell complete commands, tools and arguments.
+    Completions(CompletionsArgs),
+    /// Print the manual page of toolctl or of one command.
+    Man(ManArgs),
 }
 
 /// A call.
@@ -245,9 +251,37 @@ pub(crate) enum ToolsCommand {
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum PolicyCommand {
     /// Show how a call is decided, rule by rule.
-    Explain(Box<CallArgs>),
-    /// List the policy files and rules in force.
-    Show,
+    Explain(Box<PolicyExplainArgs>),
+    /// List the policies and rules in force, and what is ignored.
+    Show(PolicyShowArgs),
+}
+
+/// `policy explain`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PolicyExplainArgs {
+    /// The call.
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+    /// Show the fewest conditions that keep the call from being allowed, or from being asked about.
+    #[arg(long, value_enum, value_name = "DECISION")]
+    pub(crate) why_not: Option<Milder>,
+}
+
+/// `--why-not`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Milder {
+    /// The call would run.
+    Allow,
+    /// The call would run, or a person would be asked.
+    Ask,
+}
+
+/// `policy show`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PolicyShowArgs {
+    /// Also show the rank, layer and place of each rule.
+    #[arg(long)]
+    pub(crate) sources: bool,
 }
 
 /// `trust`.
@@ -268,6 +302,43 @@ pub(crate) struct TrustArgs {
 pub(crate) struct ExplainArgs {
     /// The code, such as policy/denied; all codes if absent.
     pub(crate) code: Option<String>,
+}
+
+/// `schema`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SchemaArgs {
+    /// The kind, such as policy; a list of all kinds if absent.
+    pub(crate) kind: Option<String>,
+}
+
+/// `completions`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell.
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// A shell that can complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shell {
+    /// GNU bash 4 or later.
+    Bash,
+    /// Elvish.
+    Elvish,
+    /// fish.
+    Fish,
+    /// PowerShell.
+    Powershell,
+    /// zsh.
+    Zsh,
+}
+
+/// `man`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ManArgs {
+    /// The command, such as run or policy explain; toolctl itself if absent.
+    pub(crate) command: Vec<String>,
 }
 
 #[cfg(test)]

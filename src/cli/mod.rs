@@ -2,11 +2,13 @@
 
 mod args;
 mod commands;
+mod complete;
 mod confine;
 mod document;
 mod exit;
 mod failure;
 mod interrupt;
+mod kinds;
 mod masks;
 mod prepare;
 mod session;
@@ -32,7 +34,15 @@ pub fn main() -> ExitCode {
     // The two programs inside the program come first: they run in the sandbox, where nothing else of toolctl may.
     let world = HostWorld;
     let mut words = std::env::args_os().skip(1);
-    if let Some(first) = words.next() {
+    let first = words.next();
+    // Only the words of the protocol are looked at: whatever else is typed while the variable is set is a command.
+    if first.as_ref().is_none_or(|first| first == "--")
+        && let Some(shell) = std::env::var_os(complete::VARIABLE).filter(|shell| !shell.is_empty())
+    {
+        let answer = complete::answer(&shell.to_string_lossy(), std::env::args_os().collect());
+        return if term::print_candidates(&answer).is_ok() { Exit::Ok.into() } else { Exit::Output.into() };
+    }
+    if let Some(first) = first {
         if first == crate::sandbox::INIT_ARGUMENT {
             return crate::sandbox::init_main(words);
         }
@@ -104,6 +114,9 @@ fn dispatch(session: &mut Session<'_>, command: &Command, early: Option<Early>) 
         Command::Doctor => commands::doctor::run(session),
         Command::Explain(args) => commands::explain::run(session, args),
         Command::Environment => commands::environment::run(session),
+        Command::Schema(args) => commands::schema::run(session, args),
+        Command::Completions(args) => commands::completions::run(session, args),
+        Command::Man(args) => commands::man::run(session, args),
     };
     End::Own(match outcome {
         Ok(exit) => exit,

@@ -3,7 +3,7 @@
 
 use super::action::{Action, Remember, Strength};
 use super::classify::Classified;
-use super::condition::{AtomTrace, Condition, Trace};
+use super::condition::{AtomTrace, Condition, Flip, Flips, Trace};
 use super::decision::{Decided, Decision, Floor, Matched, RuleRef};
 use super::engine;
 use super::environ::Env;
@@ -33,6 +33,18 @@ pub struct RuleTrace {
     pub set_aside: Option<&'static str>,
     /// Its atoms, in the order of the file.
     pub atoms: Vec<AtomTrace>,
+    /// The fewest atoms that would have to be otherwise for the rule's condition to hold; `None`: no change does it.
+    pub(super) to_hold: Option<Vec<Flip>>,
+    /// The same for it to be false.
+    pub(super) to_fail: Option<Vec<Flip>>,
+}
+
+impl RuleTrace {
+    /// The atoms that would have to be otherwise, as they would have to be, escaped; with each as it is.
+    pub(super) fn wanted(&self, flips: &[Flip]) -> Vec<(String, &AtomTrace)> {
+        let atoms = flips.iter().filter_map(|(at, value)| Some((self.atoms.get(*at)?, *value)));
+        atoms.map(|(atom, value)| (atom.wanted(value), atom)).collect()
+    }
 }
 
 /// Files that were weighed together.
@@ -244,6 +256,7 @@ impl<'s> Bench<'s> {
                 atom.span = None;
             }
         }
+        let flips = if watching { flips(rule, &atoms) } else { Flips { hold: None, fail: None } };
         let trace = watching.then(|| RuleTrace {
             rule: rule.id.clone(),
             span,
@@ -253,6 +266,8 @@ impl<'s> Bench<'s> {
             matched,
             set_aside: aside,
             atoms,
+            to_hold: flips.hold,
+            to_fail: flips.fail,
         });
         (trace, aside.is_none() && matched && rule.kind.is_grant())
     }
@@ -347,6 +362,15 @@ pub(super) fn evaluate(rule: &Rule, env: &Env<'_>, mut trace: Trace<'_>) -> Trut
         Some(unless) => truth.and(except(unless)),
         None => truth,
     }
+}
+
+/// What would have to be otherwise for a rule to hold, or not to. The parts are read in the order of [`evaluate`].
+fn flips(rule: &Rule, atoms: &[AtomTrace]) -> Flips {
+    let mut at = 0;
+    let mut parts: Vec<Flips> =
+        [&rule.effect, &rule.when].into_iter().flatten().map(|part| part.flips(atoms, &mut at)).collect();
+    parts.extend(rule.unless.as_ref().map(|unless| unless.flips(atoms, &mut at).negate()));
+    Flips::all(parts)
 }
 
 /// Whether a rule matches: in doubt a guard does and a grant does not.

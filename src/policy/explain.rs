@@ -5,7 +5,6 @@ use super::classify::{Classified, EffectOrigin};
 use super::decide::{RuleTrace, UnitTrace, judge};
 use super::decision::Decision;
 use super::set::PolicySet;
-use super::truth::Truth;
 use crate::model::Context;
 use crate::text::escape;
 
@@ -18,8 +17,8 @@ pub struct PathNote {
     pub original: String,
     /// Its canonical form, escaped; or why there is none.
     pub canonical: Result<String, String>,
-    /// Whether a symlink was on the way.
-    pub via_symlink: bool,
+    /// The first symlink on the way, escaped.
+    pub via: Option<String>,
     /// Whether it is inside the workspace.
     pub inside: bool,
 }
@@ -57,7 +56,7 @@ pub fn explain(classified: &Classified<'_>, set: &PolicySet, ctx: &Context) -> E
     let mut units = Vec::new();
     let decision = judge(classified, set, ctx, Some(&mut units));
     let nearest = nearest(&units);
-    let notes = notes(classified, &decision);
+    let notes = notes(classified, &decision, set);
     Explanation {
         origins: classified.origins.clone(),
         paths: paths(classified),
@@ -83,7 +82,7 @@ fn paths(classified: &Classified<'_>) -> Vec<PathNote> {
             argument: escape(&declared.pointer).into(),
             original: escape(original).into(),
             canonical,
-            via_symlink: facts.paths.via_symlink(original),
+            via: facts.paths.via(original).map(|link| escape(&link).into()),
             inside: matches!(first, Ok(Some(fact)) if fact.relative.is_some()),
         }
     };
@@ -93,8 +92,11 @@ fn paths(classified: &Classified<'_>) -> Vec<PathNote> {
 /// The grant with the fewest atoms in its way.
 fn nearest(units: &[UnitTrace]) -> Option<NearMiss> {
     let host = units.iter().find(|unit| unit.role == "host")?;
-    let grants: Vec<&RuleTrace> =
-        host.rules.iter().filter(|rule| rule.grant && rule.set_aside.is_none()).collect();
+    let grants: Vec<&RuleTrace> = host
+        .rules
+        .iter()
+        .filter(|rule| rule.grant && rule.set_aside.is_none() && rule.to_hold.is_some())
+        .collect();
     if grants.iter().any(|rule| rule.matched) {
         return None;
     }
@@ -104,16 +106,15 @@ fn nearest(units: &[UnitTrace]) -> Option<NearMiss> {
             rule: rule.rule.clone(),
             action: rule.action,
             failing: rule
-                .atoms
-                .iter()
-                .filter(|atom| atom.truth != Truth::from(!atom.negated))
-                .map(|atom| if atom.negated { format!("not ({})", atom.text) } else { atom.text.clone() })
+                .wanted(rule.to_hold.as_deref().unwrap_or_default())
+                .into_iter()
+                .map(|(wish, _)| wish)
                 .collect(),
         })
         .min_by(|a, b| (a.failing.len(), a.action, &a.rule).cmp(&(b.failing.len(), b.action, &b.rule)))
 }
 
-fn notes(classified: &Classified<'_>, decision: &Decision) -> Vec<String> {
+fn notes(classified: &Classified<'_>, decision: &Decision, set: &PolicySet) -> Vec<String> {
     let tool = &classified.facts.tool;
     let mut notes = Vec::new();
     let exempt = matches!(tool.requires_approval, Some(crate::manifest::RequiresApproval::Always(false)));
@@ -126,6 +127,14 @@ fn notes(classified: &Classified<'_>, decision: &Decision) -> Vec<String> {
     }
     if tool.read_only && !classified.effects.is_only_read() {
         notes.push("the manifest's `readOnly: true` is a hint and was not believed".to_owned());
+    }
+    let untrusted = set.sources.iter().filter(|source| !source.trusted);
+    for source in untrusted.filter(|source| source.file.effects.contains_key(&tool.name)) {
+        let name = escape(&source.file.name);
+        notes.push(format!(
+            "the effects that `{name}` gives for {} are ignored: needs trust",
+            escape(&tool.name)
+        ));
     }
     notes
 }

@@ -24,8 +24,10 @@ mod reason;
 mod set;
 mod shape;
 mod subject;
+mod summary;
 mod truth;
 mod vars;
+mod whynot;
 
 #[cfg(test)]
 mod tests;
@@ -43,4 +45,6 @@ pub use explain::{Explanation, NearMiss, PathNote, explain};
 pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts};
 pub use model::{Mask, PolicyFile};
 pub use set::{PolicySet, PolicySource};
+pub use summary::{PossibleEffects, Ranked, RuleSummary};
 pub use truth::Truth;
+pub use whynot::{RuleChange, WhyNot, why_not};

@@ -7,7 +7,7 @@
 use super::shape::DeclaredPath;
 use crate::canon::{canonical_path, is_under};
 use crate::text::escape;
-use crate::world::World;
+use crate::world::{FileKind, World};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -126,10 +126,20 @@ impl<'w> PathFacts<'w> {
         }])
     }
 
-    /// Whether a symlink is on the way of what the caller wrote; for display.
-    pub(super) fn via_symlink(&self, text: &str) -> bool {
-        canonical_path(self.world, &self.base, &self.workspace, text, true)
-            .is_ok_and(|path| path.via_symlink())
+    /// The first symlink on the way of what the caller wrote, if there is one; for display.
+    pub(super) fn via(&self, text: &str) -> Option<String> {
+        let path = canonical_path(self.world, &self.base, &self.workspace, text, true).ok()?;
+        if !path.via_symlink() {
+            return None;
+        }
+        let mut walked = PathBuf::new();
+        for part in self.base.join(text).components() {
+            walked.push(part);
+            if self.world.lstat(&walked).is_ok_and(|stat| stat.kind == FileKind::Symlink) {
+                return Some(walked.to_string_lossy().into_owned());
+            }
+        }
+        None
     }
 }
 

@@ -20,6 +20,10 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "absolute folder that holds your `config` and `state` instead of ~/.config/toolctl and ~/.local/state/toolctl",
     },
     Variable { name: "TOOLCTL_NO_PROMPT", meaning: "1: never ask on the terminal, as --no-prompt" },
+    Variable {
+        name: "TOOLCTL_COMPLETE",
+        meaning: "set by the script of `toolctl completions` while a shell completes a line; commands do not read it",
+    },
     Variable { name: "TOOLCTL_CALL_ID", meaning: "set for tools: the id of the call; not read" },
     Variable { name: "TOOLCTL_RUN_ID", meaning: "set for tools: the id of the run; not read" },
     Variable {

@@ -18,4 +18,4 @@ pub use quote::quote_argv;
 pub use table::Table;
 pub use text::Text;
 pub use tty::{Answer, NoTty, Tty};
-pub use ui::{Captured, Format, OutputError, Ui, UiOptions, print_version};
+pub use ui::{Captured, Format, OutputError, Ui, UiOptions, print_candidates, print_version};

@@ -295,6 +295,14 @@ pub fn print_version() -> io::Result<()> {
     io::stdout().write_all(concat!("toolctl ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
 }
 
+/// Prints what a shell asked for while somebody types. The shell reads it; its caller has left out whatever a shell or a
+/// terminal would act on.
+pub fn print_candidates(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
 /// The columns of a terminal; `None` for anything else.
 pub(super) fn columns(fd: impl AsFd) -> Option<u16> {
     let size = rustix::termios::tcgetwinsize(fd).ok()?;

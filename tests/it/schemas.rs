@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// Written into an approval's digest, never printed.
 const NOT_PRINTED: [&str; 1] = ["approval"];
 
+/// Of files that people write; `src/cli/kinds/tests.rs` holds them against the decoders.
+const WRITTEN: [&str; 3] = ["manifest", "policy", "settings"];
+
 fn checkout() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }

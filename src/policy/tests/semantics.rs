@@ -1,7 +1,7 @@
 //! The decision: grants, guards, reasons, limits, examples.
 
 use super::{Action, Code, Lab, brief, effects, host, indent, load, one};
-use crate::policy::{Remember, Strength, check_examples};
+use crate::policy::{Remember, Strength, check_examples, why_not};
 use serde_json::{Value, json};
 
 fn pay() -> Lab {
@@ -252,7 +252,71 @@ fn an_explanation_shows_what_a_path_became() {
     let explanation = lab.explain(&set, &json!({"path": "out/passwd"}));
     let path = &explanation.paths[0];
     assert_eq!((path.original.as_str(), path.canonical.as_deref()), ("out/passwd", Ok("/etc/passwd")));
-    assert!(path.via_symlink && !path.inside);
+    assert!(path.via.as_deref() == Some("/ws/out") && !path.inside);
     assert_eq!(brief(&explanation.decision), (Action::Deny, "default"));
     assert_eq!(explanation.nearest.unwrap().rule, "builtin/read-workspace");
+}
+
+/// The rules, the arguments, the wanted decision; each obstacle as `rule +atom` (to match) or `rule -atom` (not to).
+#[test]
+fn what_stands_in_the_way_is_named_and_no_more() {
+    let rules = "
+- { id: small, tool: pay, when: { args.amount: { gt: 0, le: 50 }, args.currency: { in: [EUR, USD] } }, action: allow }
+- { id: big, tool: pay, when: { args.amount: { gt: 50, le: 1000 } }, action: ask }
+- { id: huge, tool: pay, when: { args.amount: { gt: 1000 } }, unless: { args.currency: { eq: EUR } }, action: deny }
+";
+    let set = one(&host(rules));
+    for (args, target, expected) in [
+        (json!({"amount": 5, "currency": "EUR"}), Action::Allow, &[][..]),
+        (
+            json!({"amount": 5, "currency": "GBP"}),
+            Action::Allow,
+            &["host/small +args.currency in [\"EUR\", \"USD\"]"],
+        ),
+        (json!({"amount": 60, "currency": "GBP"}), Action::Ask, &[]),
+        (
+            json!({"amount": 60, "currency": "GBP"}),
+            Action::Allow,
+            &[
+                "host/big -not (args.amount gt 50)",
+                "host/small +args.amount le 50",
+                "host/small +args.currency in [\"EUR\", \"USD\"]",
+            ],
+        ),
+        (
+            json!({"amount": 2000, "currency": "GBP"}),
+            Action::Ask,
+            &["host/huge -not (args.amount gt 1000)", "host/big +args.amount le 1000"],
+        ),
+        (json!({"amount": 2000, "currency": "EUR"}), Action::Ask, &["host/big +args.amount le 1000"]),
+    ] {
+        let answer = why_not(&pay().explain(&set, &args), target);
+        let found: Vec<String> = answer
+            .changes
+            .iter()
+            .flat_map(|change| {
+                let sign = if change.to_match { '+' } else { '-' };
+                change.atoms.iter().map(move |(wish, _)| format!("{} {sign}{wish}", change.rule))
+            })
+            .collect();
+        assert_eq!(found, expected, "{args} {target}");
+        assert_eq!(answer.holds, expected.is_empty(), "{args} {target}");
+        assert!(answer.fixed.is_empty(), "{answer:#?}");
+    }
+}
+
+#[test]
+fn what_no_condition_changes_is_said() {
+    let set = one(&host(
+        "- { id: no, tool: pay, action: deny }\n- { id: yes, tool: pay, always: true, action: allow }",
+    ));
+    let mut lab = pay();
+    lab.ctx.mode = crate::model::RunMode::Plan;
+    let answer = why_not(&lab.explain(&set, &json!({})), Action::Allow);
+    assert!(answer.changes.is_empty() && !answer.holds);
+    assert_eq!(answer.fixed[0], "host/no says deny of every such call");
+    assert!(answer.fixed[1].starts_with("engine/plan-mode: "), "{answer:#?}");
+    let none = one(&host("- { id: other, tool: other, always: true, action: allow }"));
+    let answer = why_not(&pay().explain(&none, &json!({})), Action::Ask);
+    assert_eq!(answer.fixed, ["no rule of host could ask about this call, and its default is deny"]);
 }
