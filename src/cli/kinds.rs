@@ -55,24 +55,4 @@ impl Kind {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::ALL;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn every_schema_is_a_kind_and_says_what_it_is() {
-        let files: BTreeSet<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/schemas"))
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        let kinds: BTreeSet<String> = ALL.iter().map(|kind| format!("{}.v1.json", kind.name)).collect();
-        assert_eq!(kinds, files);
-        for kind in ALL {
-            let schema: serde_json::Value = serde_json::from_str(kind.text).unwrap();
-            assert_eq!(schema["title"], kind.title(), "{}", kind.name);
-            assert_eq!(schema["$id"], format!("urn:toolctl:schema:{}:v1", kind.name));
-            let names_itself = schema["properties"]["schema"]["const"] == format!("toolctl.{}/v1", kind.name);
-            assert_eq!(names_itself, !kind.written, "{}", kind.name);
-        }
-    }
-}
+mod tests;

@@ -243,7 +243,7 @@ fn decode_approval(decoder: &mut Decoder, node: &Node) -> Option<RequiresApprova
     let mut map = MapReader::new(decoder, node, "`requiresApproval`")?;
     let when = map.required(decoder, "when");
     map.finish(decoder);
-    when.map(|_| RequiresApproval::When(node.clone()))
+    when.map(|when| RequiresApproval::When(when.clone()))
 }
 
 fn decode_cache(decoder: &mut Decoder, node: &Node) -> Option<Duration> {

@@ -74,7 +74,7 @@ pub struct Tool {
 pub enum RequiresApproval {
     /// `true` or `false`.
     Always(bool),
-    /// `{when: …}`: stays a node until the policy module reads it.
+    /// The condition of `{when: …}`: stays a node until the policy module reads it.
     When(Node),
 }
 

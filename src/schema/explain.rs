@@ -25,6 +25,11 @@ const MAX_PARTS: usize = 50_000;
 const MAX_DEPTH: usize = 256;
 
 impl Schema {
+    /// Whether a value is valid; as [`Self::check`], without saying why not.
+    pub fn accepts(&self, value: &Value) -> bool {
+        measure(value, MAX_DEPTH, &mut 0) != Size::TooDeep && self.validator().is_valid(value)
+    }
+
     /// All that is wrong with a value; nothing if it is valid.
     pub fn check(&self, value: &Value) -> Vec<Issue> {
         if measure(value, MAX_DEPTH, &mut 0) == Size::TooDeep {

@@ -81,7 +81,9 @@ fn reads_every_key() {
     let tool = tool.unwrap();
     assert!(tool.end_of_options && tool.read_only && tool.destructive && tool.idempotent && tool.strict);
     assert_eq!(tool.stdin, StdinSource::Arg("text".to_owned()));
-    assert!(matches!(tool.requires_approval, Some(RequiresApproval::When(_))));
+    // The condition alone, as policy reads it.
+    let Some(RequiresApproval::When(when)) = &tool.requires_approval else { panic!("a condition") };
+    assert!(when.get("when").is_none());
     assert_eq!(tool.retry.unwrap().deadline.as_secs(), 60);
     assert_eq!(tool.cache_ttl.unwrap().as_secs(), 60);
     assert_eq!(tool.input_examples, [json!({"count": 5})]);
