@@ -4,6 +4,7 @@
 
 use super::tool::{Template, TemplatePart};
 use crate::text::{Span, escape, nearest};
+use std::fmt;
 
 /// The fields of the caller's context that a template may show.
 pub const CTX_FIELDS: [&str; 5] = ["runId", "sessionId", "userId", "tenantId", "agentName"];
@@ -96,6 +97,22 @@ impl Template {
     }
 }
 
+impl fmt::Display for Template {
+    /// The template as a manifest has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                TemplatePart::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}"))?,
+                TemplatePart::Arg(name) => write!(f, "{{args.{name}}}")?,
+                TemplatePart::Workspace => f.write_str("{workspace}")?,
+                TemplatePart::ToolDir => f.write_str("{tool.dir}")?,
+                TemplatePart::Ctx(name) => write!(f, "{{ctx.{name}}}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 fn parse_placeholder(name: &str) -> Result<TemplatePart, TemplateError> {
     if let Some(arg) = name.strip_prefix("args.").filter(|arg| !arg.is_empty()) {
         return Ok(TemplatePart::Arg(arg.to_owned()));
@@ -145,7 +162,9 @@ mod tests {
             ("ö{args.é}ü", vec![text("ö"), arg("é"), text("ü")]),
         ];
         for (source, parts) in table {
-            assert_eq!(Template::parse(source, None).unwrap().parts, parts, "{source}");
+            let template = Template::parse(source, None).unwrap();
+            assert_eq!(template.parts, parts, "{source}");
+            assert_eq!(template.to_string(), source);
         }
     }
 

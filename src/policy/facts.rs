@@ -105,8 +105,9 @@ impl Facts<'_> {
     }
 }
 
-/// The resolved sandbox as `tool.sandbox.*` sees it. Without a sandbox nothing holds network and files back.
-fn sandbox_value(config: Option<&SandboxConfig>) -> Value {
+/// The resolved sandbox as `tool.sandbox.*` sees it, times in milliseconds. Without a sandbox nothing holds network and
+/// files back.
+pub fn sandbox_value(config: Option<&SandboxConfig>) -> Value {
     let Some(config) = config.filter(|config| config.enabled != Some(false)) else {
         return json!({"enabled": false, "allowNetwork": true, "allowFS": true});
     };

@@ -42,7 +42,7 @@ pub use decision::{Decided, Decision, Floor, Matched, RuleRef};
 pub use decode::decode;
 pub use examples::check_examples;
 pub use explain::{Explanation, NearMiss, PathNote, explain};
-pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts};
+pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts, sandbox_value};
 pub use model::{Mask, PolicyFile};
 pub use set::{PolicySet, PolicySource};
 pub use summary::{PossibleEffects, Ranked, RuleSummary};

@@ -11,6 +11,7 @@
 
 mod architecture;
 mod attacks;
+mod completion;
 mod docs;
 mod errors;
 mod field_cases;

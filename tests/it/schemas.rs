@@ -14,6 +14,10 @@ const NOT_PRINTED: [&str; 1] = ["approval"];
 /// Of files that people write; `src/cli/kinds/tests.rs` holds them against the decoders.
 const WRITTEN: [&str; 3] = ["manifest", "policy", "settings"];
 
+fn is_written(name: &str) -> bool {
+    WRITTEN.iter().any(|written| name == format!("toolctl.{written}/v1"))
+}
+
 fn checkout() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
@@ -131,7 +135,18 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("tools show read_file", 0),
         ("tools show nothing", 5),
         ("policy show", 0),
+        ("policy show --sources", 0),
+        ("schema", 0),
+        ("schema policy", 0),
+        ("schema polciy", 2),
+        ("completions bash", 0),
+        ("man", 0),
+        ("man policy explain", 0),
+        ("man nothing", 2),
         ("policy explain ok", 0),
+        ("policy explain ok --why-not allow", 0),
+        ("policy explain read_file -a path=docs/a --why-not ask", 10),
+        ("policy explain write_file -a path=x -a content=x --why-not allow --mode plan", 10),
         ("policy explain read_file -a path=docs/../x", 10),
         ("policy explain read_file -a path=docs/a", 10),
         ("policy explain write_file -a path=policies/x -a content=x", 10),
@@ -174,7 +189,7 @@ fn every_document_keeps_its_schema() {
             faulty.extend(faults(&ran, &schemas).iter().map(|fault| format!("{line}: {fault}")));
         }
         assert!(faulty.is_empty(), "{}", faulty.join("\n"));
-        for name in schemas.keys() {
+        for name in schemas.keys().filter(|name| !is_written(name)) {
             assert!(seen.contains_key(name), "no command printed {name}");
         }
         for name in ["result", "plan", "validation", "explanation"] {

@@ -12,5 +12,6 @@ mod policy_explain;
 pub(super) mod run;
 pub(super) mod schema;
 pub(super) mod tools;
+mod tools_show;
 pub(super) mod trust;
 pub(super) mod validate;

@@ -1,45 +1,99 @@
-//! `toolctl tools list` and `show`.
+//! `toolctl tools list`: the tools, what their calls may do, and whether they may run at all.
 
+use super::tools_show;
 use crate::cli::args::ToolsCommand;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::prepare::find_tool;
+use crate::cli::prepare::{is_untrusted, load_policies, tool_facts};
 use crate::cli::session::Session;
-use crate::manifest::Exec;
-use crate::project::CatalogTool;
-use crate::term::{Format, Table, Text};
+use crate::diag::Diagnostic;
+use crate::model::{Effect, Layer};
+use crate::policy::{PolicySet, PossibleEffects};
+use crate::project::{CatalogTool, Project};
+use crate::term::{Format, Table};
 use crate::text::escape;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, command: &ToolsCommand) -> Result<Exit, Failure> {
     match command {
         ToolsCommand::List => list(session),
-        ToolsCommand::Show { tool } => show(session, tool),
+        ToolsCommand::Show { tool } => tools_show::run(session, tool),
+    }
+}
+
+/// What policies make of a tool before any call is known.
+pub(super) struct Standing {
+    /// What its calls may do; `None` if the policies cannot be read.
+    pub(super) effects: Option<PossibleEffects>,
+    /// Nothing of it runs before the project is trusted.
+    pub(super) needs_trust: bool,
+}
+
+impl Standing {
+    pub(super) fn of(project: &Project, policies: Option<&PolicySet>, found: &CatalogTool) -> Self {
+        let facts = tool_facts(project, &found.tool, found.layer);
+        let effects = policies.map(|policies| policies.possible_effects(&facts));
+        let reads = found.layer == Layer::Builtin
+            && facts.builtin_effects.is_some_and(crate::model::EffectSet::is_only_read);
+        Self { effects, needs_trust: is_untrusted(project) && !reads }
+    }
+
+    /// `read`, `write, external (by arguments)`.
+    pub(super) fn words(&self) -> String {
+        let Some(found) = &self.effects else { return "?".to_owned() };
+        let names: Vec<&str> = found.effects.iter().map(Effect::as_str).collect();
+        format!("{}{}", names.join(", "), if found.depends { " (by arguments)" } else { "" })
+    }
+
+    /// The parts of a document.
+    pub(super) fn effects_document(&self) -> Value {
+        self.effects.as_ref().map_or(Value::Null, |found| {
+            let names: Vec<&str> = found.effects.iter().map(Effect::as_str).collect();
+            json!({"effects": names, "dependsOnArguments": found.depends, "from": found.from})
+        })
+    }
+}
+
+/// The policies, or what is wrong with them: a list of tools is of use even then.
+pub(super) fn policies(
+    session: &mut Session<'_>,
+    project: &Project,
+) -> Result<(Option<PolicySet>, Vec<Diagnostic>), Failure> {
+    match load_policies(session, project) {
+        Ok(set) => Ok((Some(set), Vec::new())),
+        Err(Failure::Config(faults)) => Ok((None, faults)),
+        Err(other) => Err(other),
     }
 }
 
 fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
     let project = session.project()?;
-    let (tools, faults) = project.catalog().all(session.world, &mut session.files);
+    let (tools, mut faults) = project.catalog().all(session.world, &mut session.files);
+    let (policies, more) = policies(session, &project)?;
+    faults.extend(more);
+    let standings: Vec<Standing> =
+        tools.iter().map(|found| Standing::of(&project, policies.as_ref(), found)).collect();
     if session.ui.format() == Format::Human {
-        let mut table = Table::new(&["tool", "layer", "hints", "description"]);
-        for found in &tools {
-            let tool = &found.tool;
+        let mut table = Table::new(&["tool", "effect", "source", "trust", "description"]);
+        for (found, standing) in tools.iter().zip(&standings) {
             table.row([
-                escape(&tool.name),
+                escape(&found.tool.name),
+                escape(&standing.words()),
                 escape(found.layer.as_str()),
-                escape(&hints(found).join(", ")),
-                escape(first_sentence(&tool.description)),
+                escape(if standing.needs_trust { "needs trust" } else { "" }),
+                escape(first_sentence(&found.tool.description)),
             ]);
         }
         session.ui.table(&table)?;
     } else {
         let tools: Vec<Value> = tools
             .iter()
-            .map(|found| {
+            .zip(&standings)
+            .map(|(found, standing)| {
                 json!({
                     "name": found.tool.name, "layer": found.layer.as_str(), "description": found.tool.description,
+                    "effects": standing.effects_document(), "needsTrust": standing.needs_trust,
                     "readOnly": found.tool.read_only, "destructive": found.tool.destructive,
                     "idempotent": found.tool.idempotent,
                 })
@@ -51,7 +105,8 @@ fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {
     Ok(if faults.is_empty() { Exit::Ok } else { Exit::Config })
 }
 
-fn hints(found: &CatalogTool) -> Vec<&'static str> {
+/// The words for the hints that a manifest gives.
+pub(super) fn hints(found: &CatalogTool) -> Vec<&'static str> {
     [
         (found.tool.read_only, "read-only"),
         (found.tool.destructive, "destructive"),
@@ -65,57 +120,4 @@ fn hints(found: &CatalogTool) -> Vec<&'static str> {
 fn first_sentence(text: &str) -> &str {
     let end = text.find(". ").map_or(text.len(), |at| at + 1);
     text.get(..end).unwrap_or(text).lines().next().unwrap_or("")
-}
-
-fn show(session: &mut Session<'_>, name: &str) -> Result<Exit, Failure> {
-    let project = session.project()?;
-    let found = find_tool(session, &project, name)?;
-    let tool = &found.tool;
-    if session.ui.format() != Format::Human {
-        let shape: Map<String, Value> = found
-            .schema
-            .shape()
-            .into_iter()
-            .map(|(name, schema)| (name.to_owned(), schema.clone()))
-            .collect();
-        session.ui.document(&json!({
-            "schema": "toolctl.tool/v1", "name": tool.name, "layer": found.layer.as_str(),
-            "description": tool.description, "parameters": tool.parameters, "shape": shape,
-            "readOnly": tool.read_only, "destructive": tool.destructive, "idempotent": tool.idempotent,
-            "builtin": matches!(tool.exec, Exec::Builtin(_)), "strict": tool.strict,
-            "inputExamples": tool.input_examples, "file": tool.file.as_ref().map(|file| file.to_string_lossy()),
-            "digest": tool.digest,
-        }))?;
-        return Ok(Exit::Ok);
-    }
-    let mut lines = vec![
-        Text::new()
-            .strong_escaped(&escape(&tool.name))
-            .plain("  (")
-            .escaped(&escape(found.layer.as_str()))
-            .plain(")"),
-        Text::new().escaped(&escape(&tool.description)),
-    ];
-    if let Some(file) = &tool.file {
-        lines.push(Text::new().dim("file       ").escaped(&escape(&file.to_string_lossy())));
-    }
-    lines.push(Text::new().dim("hints      ").escaped(&escape(&hints(&found).join(", "))));
-    lines.push(Text::new().dim("digest     ").escaped(&escape(&tool.digest)));
-    lines.push(Text::new().dim("arguments"));
-    for (name, schema) in found.schema.shape() {
-        lines.push(
-            Text::new()
-                .plain("  ")
-                .strong_escaped(&escape(name))
-                .plain("  ")
-                .escaped(&escape(&schema.to_string())),
-        );
-    }
-    for example in &tool.input_examples {
-        lines.push(Text::new().dim("example    ").escaped(&escape(&example.to_string())));
-    }
-    for line in &lines {
-        session.ui.line(line)?;
-    }
-    Ok(Exit::Ok)
 }
