@@ -93,7 +93,7 @@ fn unread(error: &clap::Error) -> ExitCode {
 }
 
 fn failure_document(session: &Session<'_>, failure: &Failure) -> serde_json::Value {
-    let diagnostics = crate::term::render::to_json(&session.files, &failure.diagnostics());
+    let diagnostics = crate::term::render::to_json(&session.files, &session.diagnosed(failure));
     serde_json::json!({
         "schema": "toolctl.failure/v1", "exit": failure.exit().code(), "diagnostics": diagnostics,
     })

@@ -21,6 +21,8 @@ pub(crate) struct Session<'w> {
     pub(crate) ui: Ui,
     /// The options of every command.
     pub(crate) global: Global,
+    /// The tool of the call, once one is looked for; for what is said of its arguments.
+    called: Option<String>,
 }
 
 impl<'w> Session<'w> {
@@ -40,16 +42,16 @@ impl<'w> Session<'w> {
             quiet: global.quiet,
             verbose: global.verbose,
         };
-        Self { world, files: Files::new(), ui: Ui::stdio(world, options), global }
+        Self { world, files: Files::new(), ui: Ui::stdio(world, options), global, called: None }
     }
 
     /// The folder that the command works from.
     pub(crate) fn start(&self) -> Result<PathBuf, Failure> {
         let cwd = self.world.current_dir().map_err(|error| {
-            Failure::Usage(Diagnostic::error(
-                Code::UsageError,
-                format!("the working folder is gone: {error}"),
-            ))
+            Failure::Usage(
+                Diagnostic::error(Code::UsageError, format!("the working folder is gone: {error}"))
+                    .help("change to a folder that is there, or name one with -C DIR"),
+            )
         })?;
         Ok(match &self.global.directory {
             Some(directory) => cwd.join(directory),
@@ -64,6 +66,7 @@ impl<'w> Session<'w> {
 
     /// The same for a call of one tool: whether the project is trusted is then found out for this tool alone.
     pub(crate) fn project_for(&mut self, called: Option<&str>) -> Result<Project, Failure> {
+        self.called = called.map(str::to_owned);
         let unknown = check_environment(self.world);
         if let Some(first) = unknown.into_iter().next() {
             return Err(Failure::Usage(first));
@@ -71,10 +74,10 @@ impl<'w> Session<'w> {
         let start = self.start()?;
         if self.world.stat(&start).is_err() {
             let shown = escape(&start.to_string_lossy()).to_string();
-            return Err(Failure::Usage(Diagnostic::error(
-                Code::UsageError,
-                format!("there is no folder `{shown}`"),
-            )));
+            return Err(Failure::Usage(
+                Diagnostic::error(Code::UsageError, format!("there is no folder `{shown}`"))
+                    .help("give -C a folder that is there, or leave it out to work in this one"),
+            ));
         }
         let project =
             Project::open_for(self.world, &mut self.files, &start, called).map_err(Failure::Config)?;
@@ -90,8 +93,22 @@ impl<'w> Session<'w> {
     /// Reports a failure on stderr and gives its exit code.
     pub(crate) fn fail(&mut self, failure: &Failure) -> super::exit::Exit {
         // If stderr is gone as well there is nobody left to tell.
-        let _ = self.ui.diagnostics(&self.files, &failure.diagnostics());
+        let _ = self.ui.diagnostics(&self.files, &self.diagnosed(failure));
         failure.exit()
+    }
+
+    /// What is said about a failure: faults of arguments name the command that shows what the tool takes.
+    pub(crate) fn diagnosed(&self, failure: &Failure) -> Vec<Diagnostic> {
+        let mut found = failure.diagnostics();
+        if let (Failure::Arguments(_), Some(tool)) = (failure, &self.called) {
+            let about = [Code::CallSchema, Code::CallBadFlag, Code::CallBadPath, Code::CallUnsafeArgument];
+            for fault in found.iter_mut().filter(|fault| about.contains(&fault.code)) {
+                fault
+                    .help
+                    .push(format!("see what the arguments may be: toolctl tools show {}", escape(tool)));
+            }
+        }
+        found
     }
 }
 

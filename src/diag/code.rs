@@ -172,4 +172,63 @@ impl Code {
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)
     }
+
+    /// The code that a person means: as it stands in a message (`error[call/schema]:`), without its family if that is
+    /// plain, or the number of a lint that its page gives (`L009`).
+    pub fn meant_by(text: &str) -> Option<Self> {
+        let bare = text.split_once('[').map_or(text, |(_, rest)| rest);
+        let bare = bare.split(']').next().unwrap_or(bare).trim().trim_end_matches(':').to_ascii_lowercase();
+        let only = |found: &dyn Fn(Self) -> bool| {
+            let mut all = Self::ALL.iter().copied().filter(|code| found(*code));
+            all.next().filter(|_| all.next().is_none())
+        };
+        let is_lint = bare
+            .strip_prefix('l')
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|digit| digit.is_ascii_digit()));
+        if is_lint {
+            let named = format!("Lint {}", bare.to_ascii_uppercase());
+            return Self::ALL.iter().copied().find(|code| code.page().contains(&named));
+        }
+        Self::parse(&bare).or_else(|| only(&|code| code.name() == bare))
+    }
+
+    /// The part behind the family: `denied` of `policy/denied`.
+    pub fn name(self) -> &'static str {
+        self.as_str().split_once('/').map_or("", |(_, name)| name)
+    }
+
+    /// The part before the name: `policy` of `policy/denied`.
+    pub fn family(self) -> &'static str {
+        self.as_str().split_once('/').map_or("", |(family, _)| family)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn a_code_is_found_as_people_write_it() {
+        for (text, expected) in [
+            ("policy/denied", Some(Code::PolicyDenied)),
+            ("error[policy/denied]:", Some(Code::PolicyDenied)),
+            ("[call/schema]", Some(Code::CallSchema)),
+            ("Policy/Denied", Some(Code::PolicyDenied)),
+            ("denied", Some(Code::PolicyDenied)),
+            ("plan-mode", Some(Code::PolicyPlanMode)),
+            // Of several families.
+            ("error", None),
+            ("duplicate-key", None),
+            ("policy", None),
+            ("", None),
+            ("L", None),
+            ("L9999", None),
+        ] {
+            assert_eq!(Code::meant_by(text), expected, "{text}");
+        }
+        for code in Code::ALL {
+            assert_eq!(format!("{}/{}", code.family(), code.name()), code.as_str());
+            assert_eq!(Code::meant_by(code.as_str()), Some(*code));
+        }
+    }
 }

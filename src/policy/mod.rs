@@ -4,6 +4,7 @@
 //! them. The language is described in `docs/policies.md`.
 
 mod action;
+mod arranged;
 mod builtin;
 mod check;
 mod classify;
@@ -24,7 +25,6 @@ mod reason;
 mod set;
 mod shape;
 mod subject;
-mod summary;
 mod truth;
 mod vars;
 mod whynot;
@@ -33,6 +33,7 @@ mod whynot;
 mod tests;
 
 pub use action::{Action, Remember, Role, Strength};
+pub use arranged::{PossibleEffects, Ranked, RuleSummary};
 pub use builtin::text as builtin_text;
 pub use check::{check_approval, check_file, check_for_tool};
 pub use classify::{Classified, EffectOrigin, EffectSource, classify};
@@ -45,6 +46,5 @@ pub use explain::{Explanation, NearMiss, PathNote, explain};
 pub use facts::{FactEnv, Facts, LegacyApproval, ToolFacts, facts, sandbox_value};
 pub use model::{Mask, PolicyFile};
 pub use set::{PolicySet, PolicySource};
-pub use summary::{PossibleEffects, Ranked, RuleSummary};
 pub use truth::Truth;
 pub use whynot::{RuleChange, WhyNot, why_not};

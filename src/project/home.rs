@@ -71,7 +71,9 @@ fn check_moved(path: &Path) -> Result<(), Diagnostic> {
             escape(&path.to_string_lossy())
         ),
     )
-    .help("a relative one would change its meaning with the working folder; unset it or write it out"))
+    .help(
+        "write an absolute path or unset it: a relative one would change its meaning with the working folder",
+    ))
 }
 
 #[cfg(test)]

@@ -71,11 +71,23 @@ const SESSIONS: &[(i32, &[&str], &str)] = &[
     (0, &["explain", "policy/denied"], "policy/denied"),
     (0, &["explain"], ""),
     (0, &["environment"], ""),
+    (0, &["schema"], ""),
+    (0, &["schema", "policy"], ""),
+    (0, &["completions", "fish"], ""),
+    (0, &["man", "run"], ""),
+    (0, &["policy", "show", "--sources"], ""),
+    (0, &["policy", "explain", "good", "--why-not", "allow"], ""),
     (1, &["check"], ""),
     (2, &["run"], "usage/error"),
     (2, &["run", "good", "--bogus"], "usage/error"),
     (2, &["frobnicate"], "usage/error"),
     (2, &["explain", "no/such-code"], "usage/error"),
+    (2, &["explain", "polcy/denied"], "usage/error"),
+    (2, &["schema", "polciy"], "usage/error"),
+    (2, &["man", "rnu"], "usage/error"),
+    (2, &["completions", "tcsh"], "usage/error"),
+    (2, &["policy", "explain", "good", "--why-not", "deny"], "usage/error"),
+    (2, &["run", "good", "--mode", "exeucte"], "usage/error"),
     (2, &["-C", "no-such-folder", "run", "good"], "usage/error"),
     (2, &["check", "no-such-folder"], "usage/error"),
     (3, &["run", "strict"], "call/schema"),
@@ -83,6 +95,8 @@ const SESSIONS: &[(i32, &[&str], &str)] = &[
     (3, &["run", "strict", "--args", "{\"n\":1,\"n\":2}"], "call/duplicate-key"),
     (3, &["run", "strict", "--args", "{\"n\":1e400}"], "call/number-range"),
     (3, &["run", "strict", "-a", "n"], "call/bad-flag"),
+    (3, &["run", "strict", "-a", "m=1"], "call/schema"),
+    (3, &["run", "strict", "-a", "n=x"], "call/bad-flag"),
     (3, &["run", "strict", "-a", "n=@../../etc/passwd"], "call/bad-flag"),
     (3, &["run", "strict", "--args", "@missing"], "call/bad-flag"),
     (3, &["validate", "strict"], "call/schema"),
@@ -126,9 +140,70 @@ fn one_document(ran: &Ran, what: &str) -> Value {
     json
 }
 
-/// Whether an error on stderr says what to do next; the command line's own errors point to --help.
+/// How a line of help that is no command begins: with what is to be edited.
+const EDITS: [&str; 29] = [
+    "add",
+    "allow",
+    "build",
+    "change",
+    "compare",
+    "correct",
+    "declare",
+    "define",
+    "did you mean",
+    "give",
+    "install",
+    "keep",
+    "let",
+    "list",
+    "look at",
+    "make",
+    "move",
+    "put",
+    "raise",
+    "read",
+    "remove",
+    "rename",
+    "run",
+    "save",
+    "set",
+    "split",
+    "unset",
+    "use",
+    "write",
+];
+
+/// Whether an error on stderr ends with what to do next: a command that can be typed, or an edit. A command that a line
+/// names has to be one.
 fn says_what_next(stderr: &str) -> bool {
-    stderr.contains("help: ") || stderr.contains("try '--help'")
+    if stderr.contains("try '--help'") {
+        return true;
+    }
+    let helps: Vec<&str> =
+        stderr.lines().filter_map(|line| line.split_once("help: ")).map(|(_, help)| help).collect();
+    for help in &helps {
+        for command in help.split("toolctl ").skip(1) {
+            let word = command.split(|c: char| !c.is_alphanumeric() && c != '-').next().unwrap_or_default();
+            assert!(word.starts_with('-') || commands().contains(word), "`{word}` is no command: {help}");
+        }
+    }
+    let Some(last) = helps.last() else { return false };
+    last.contains("toolctl ")
+        || EDITS.iter().any(|edit| last.starts_with(edit))
+        || last.contains(" with a rule in ")
+}
+
+/// The commands that `--help` lists.
+fn commands() -> &'static BTreeSet<String> {
+    static COMMANDS: std::sync::OnceLock<BTreeSet<String>> = std::sync::OnceLock::new();
+    COMMANDS.get_or_init(|| {
+        let help = Project::of(&everybody()[0]).run(["--help"]).expect(0).out();
+        let listed = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+        let words = listed.lines().filter_map(|line| line.split_whitespace().next());
+        let all: BTreeSet<String> = words.map(str::to_owned).collect();
+        assert!(all.contains("run") && all.contains("explain") && all.len() > 10, "{all:?}");
+        all
+    })
 }
 
 #[test]

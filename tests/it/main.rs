@@ -19,5 +19,6 @@ mod harness;
 mod main_job;
 mod plan_is_run;
 mod prompt;
+mod reference;
 mod sandbox;
 mod schemas;

@@ -26,7 +26,8 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
         let base = session.start()?.join(path);
         if session.world.stat(&base).is_err() {
             let shown = escape(&base.to_string_lossy()).to_string();
-            let fault = Diagnostic::error(Code::UsageError, format!("there is no `{shown}`"));
+            let fault = Diagnostic::error(Code::UsageError, format!("there is no `{shown}`"))
+                .help("give files or folders that are there; for the whole project: toolctl check");
             return Err(Failure::Usage(fault));
         }
         // A file stands for its project: what one file means depends on the others.

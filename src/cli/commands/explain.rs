@@ -12,15 +12,7 @@ use serde_json::json;
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &ExplainArgs) -> Result<Exit, Failure> {
     let Some(text) = &args.code else { return list(session) };
-    let Some(code) = Code::parse(text) else {
-        let mut diagnostic =
-            Diagnostic::error(Code::UsageError, format!("there is no code `{}`", escape(text)));
-        diagnostic = match nearest(text, Code::ALL.iter().map(|code| code.as_str())) {
-            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-            None => diagnostic.help("list all codes: toolctl explain"),
-        };
-        return Err(Failure::Usage(diagnostic));
-    };
+    let Some(code) = Code::meant_by(text) else { return Err(unknown(text)) };
     if session.ui.format() == Format::Human {
         for line in code.page().lines() {
             session.ui.line(&Text::new().escaped(&escape(line)))?;
@@ -31,6 +23,31 @@ pub(crate) fn run(session: &mut Session<'_>, args: &ExplainArgs) -> Result<Exit,
         }))?;
     }
     Ok(Exit::Ok)
+}
+
+fn unknown(text: &str) -> Failure {
+    let fault = Diagnostic::error(Code::UsageError, format!("there is no code `{}`", escape(text)));
+    let codes = || Code::ALL.iter().copied();
+    let near = nearest(text, codes().map(Code::as_str))
+        .map(str::to_owned)
+        .or_else(|| {
+            // A name of several families, or a misspelt one.
+            let name = nearest(text, codes().map(Code::name))?;
+            let all: Vec<&str> = codes().filter(|code| code.name() == name).map(Code::as_str).collect();
+            Some(all.join("` or `"))
+        })
+        .or_else(|| {
+            let family: Vec<&str> = codes()
+                .filter(|code| code.family() == text.trim_end_matches('/'))
+                .map(Code::as_str)
+                .collect();
+            (!family.is_empty()).then(|| family.join("` or `"))
+        });
+    let fault = match near {
+        Some(near) => fault.help(format!("did you mean `{near}`?")),
+        None => fault,
+    };
+    Failure::Usage(fault.help("list all codes: toolctl explain"))
 }
 
 fn list(session: &mut Session<'_>) -> Result<Exit, Failure> {

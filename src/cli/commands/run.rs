@@ -316,7 +316,7 @@ fn limit_diagnostic(tool: &str, cause: EndCause) -> Diagnostic {
                 Code::RunLimit,
                 format!("`{tool}` was ended: it used a foreign system-call interface"),
             )
-            .help("programs for another architecture cannot run in the sandbox");
+            .help("build it for this machine: programs for another architecture cannot run in the sandbox");
         }
         EndCause::Exit | EndCause::Timeout | EndCause::Signal | EndCause::Cancelled => {
             ("a limit was reached", "sandbox")

@@ -115,7 +115,7 @@ fn refuse_later(decoder: &mut Decoder, map: &mut MapReader<'_>) {
                     format!("`{key}` is not carried out by this version"),
                 )
                 .at(entry.key_span, "not supported yet")
-                .help("a policy that is carried out in part could allow too much, so the file is refused"),
+                .help("remove the key: a policy that is carried out in part could allow too much, so the file is refused"),
             );
         }
     }

@@ -131,7 +131,7 @@ fn unknown(decoder: &mut Decoder, name: &str, span: Span) -> Option<Test> {
                 format!("the matcher `{name}` is not carried out by this version"),
             )
             .at(span, "not supported yet")
-            .help("a condition that is not carried out cannot protect anything, so the file is refused"),
+            .help("use another matcher: a condition that is not carried out cannot protect anything, so the file is refused"),
         );
         return None;
     }

@@ -63,7 +63,7 @@ impl Inner<'_> {
             Code::ConfigBadSetting,
             format!("`{key}` is left out: it is read from the system's and your own settings only"),
         )
-        .help("a project cannot choose what acts for you; set it in your own toolctl.yaml");
+        .help("set it in your own toolctl.yaml: a project cannot choose what acts for you");
         self.warn(key, diagnostic, "not read in a project");
         false
     }

@@ -350,6 +350,19 @@ fn f075_a_repository_does_not_outrank_its_user() {
         let policies = shown["policies"].as_array().unwrap();
         assert!(policies.iter().any(|p| p["layer"] == "user" && p["trusted"] == true), "{shown}");
         assert!(policies.iter().any(|p| p["layer"] == "project" && p["trusted"] == false), "{shown}");
+        // Every rule has a file, a place and a rank, and what does not count is said.
+        let table = project.run(["policy", "show", "--sources"]).expect(0).out();
+        let row = |id: &str| table.lines().find(|line| line.starts_with(id)).unwrap_or_default().to_owned();
+        for (id, words) in [
+            ("own/no-fetch", &["deny", "counts", "1", "user", "own.yaml:"][..]),
+            ("main/fetch", &["allow", "ignored: needs trust", "project", "policies/main.yaml:"]),
+            ("main/docs", &["deny", "counts", "project", "policies/main.yaml:"]),
+        ] {
+            assert!(words.iter().all(|word| row(id).contains(word)), "{id}: {table}");
+        }
+        assert!(table.contains("ignored  the grant `main/fetch` is ignored: needs trust"), "{table}");
+        let ignored: Vec<_> = shown["ignored"].as_array().unwrap().iter().map(|one| &one["what"]).collect();
+        assert!(ignored.iter().any(|what| what.as_str().unwrap().contains("main/fetch")), "{shown}");
         // Trusted, the guard still counts and the user's deny still wins.
         project.trusted();
         project.run(["run", "fetch"]).expect(10).says("own/no-fetch");
