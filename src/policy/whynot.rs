@@ -64,11 +64,11 @@ fn of_unit(unit: &UnitTrace, answer: &mut WhyNot) {
         if !rule.matched && !matches!(rule.truth, Truth::Error(_)) {
             continue;
         }
-        match &rule.to_fail {
-            Some(atoms) => answer.changes.push(change(rule, false, atoms)),
-            None => {
-                answer.fixed.push(format!("{} says {} of every such call", escape(&rule.rule), rule.action))
-            }
+        if let Some(atoms) = &rule.to_fail {
+            answer.changes.push(change(rule, false, atoms));
+        } else {
+            let says = format!("{} says {} of every such call", escape(&rule.rule), rule.action);
+            answer.fixed.push(says);
         }
     }
     let Some(default) = unit.default.filter(|default| *default > target) else { return };
@@ -79,15 +79,14 @@ fn of_unit(unit: &UnitTrace, answer: &mut WhyNot) {
     let nearest = milder
         .filter_map(|rule| rule.to_hold.as_ref().map(|atoms| (rule, atoms)))
         .min_by_key(|(rule, atoms)| (atoms.len(), Reverse(rule.action), &rule.rule));
-    match nearest {
-        Some((rule, atoms)) => answer.changes.push(change(rule, true, atoms)),
-        None => {
-            let could = if target == Action::Allow { "allow" } else { "ask about" };
-            let policies = escape(&unit.policies.join(", ")).to_string();
-            answer
-                .fixed
-                .push(format!("no rule of {policies} could {could} this call, and its default is {default}"));
-        }
+    if let Some((rule, atoms)) = nearest {
+        answer.changes.push(change(rule, true, atoms));
+    } else {
+        let could = if target == Action::Allow { "allow" } else { "ask about" };
+        let policies = escape(&unit.policies.join(", ")).to_string();
+        answer
+            .fixed
+            .push(format!("no rule of {policies} could {could} this call, and its default is {default}"));
     }
 }
 

@@ -1,12 +1,14 @@
 //! Completion, as each shell asks for it: through the environment, and in a real bash where there is one.
 
-use crate::harness::{Project, Who, everybody, finish};
-use std::path::PathBuf;
+use crate::harness::{Project, Who, binary, everybody, finish};
+use crate::prompt::terminal;
+use expectrl::Expect as _;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 /// What a shell without descriptions gets between two candidates.
-const SEPARATOR: &str = "\u{b}";
+const SEPARATOR: char = '\u{b}';
 
 fn manifest(name: &str, rest: &str) -> String {
     format!("name: {name}\ndescription: Does {name} well. And more.\ncommand: [echo]\n{rest}")
@@ -38,19 +40,21 @@ fn project(who: &Who) -> Project {
 fn asked(project: &Project, shell: &str, words: &[&str]) -> Vec<(String, String)> {
     let mut command = project.command(["--", "toolctl"].iter().chain(words));
     command.env("TOOLCTL_COMPLETE", shell).env("_CLAP_COMPLETE_INDEX", words.len().to_string());
-    command.env("_CLAP_IFS", if shell == "bash" { SEPARATOR } else { "\n" });
+    command.env("_CLAP_IFS", if shell == "bash" { SEPARATOR.to_string() } else { "\n".to_owned() });
     let ran = finish(command, None).expect(0);
     assert_eq!(ran.stderr, "", "{shell} {words:?}");
     let out = ran.out();
-    let lines = if shell == "bash" { out.split(SEPARATOR) } else { out.split("\n") };
+    let lines = out.split(if shell == "bash" { SEPARATOR } else { '\n' });
     lines.filter(|line| !line.is_empty()).map(|line| split(shell, line)).collect()
 }
 
 fn split(shell: &str, line: &str) -> (String, String) {
     let both = match shell {
+        // A colon of the value itself has a backslash in front.
         "zsh" => {
-            let at = line.char_indices().find(|(at, c)| *c == ':' && !line[..*at].ends_with('\\'));
-            at.map(|(at, _)| (&line[..at], &line[at + 1..]))
+            let colon = |(at, _): &(usize, &str)| !line.get(..*at).unwrap_or_default().ends_with('\\');
+            let at = line.match_indices(':').find(colon).map(|(at, _)| at);
+            at.and_then(|at| Some((line.get(..at)?, line.get(at + 1..)?)))
         }
         "fish" | "powershell" => line.split_once('\t'),
         _ => None,
@@ -223,9 +227,7 @@ fn registrations_name_the_variable_and_stubs_ask_for_them() {
 /// A real bash: the stub is read, a line is completed as a key press would, and what stands there then is compared.
 #[test]
 fn a_real_bash_completes() {
-    let Some(bash) =
-        ["/usr/bin/bash", "/bin/bash"].into_iter().find(|path| std::path::Path::new(path).exists())
-    else {
+    let Some(bash) = ["/usr/bin/bash", "/bin/bash"].into_iter().find(|path| Path::new(path).exists()) else {
         assert!(std::env::var_os("CI").is_none(), "bash is not installed");
         eprintln!("skipped: bash is not installed");
         return;
@@ -274,4 +276,35 @@ echo \"${COMPREPLY[*]}\"";
         }
         assert!(!project.dir().join("pwned").exists());
     }
+}
+
+/// The same with the keys of a person: an interactive bash on a terminal of its own.
+#[test]
+fn a_person_in_bash_presses_tab() {
+    if !Path::new("/usr/bin/bash").exists() {
+        assert!(std::env::var_os("CI").is_none(), "bash is not installed");
+        eprintln!("skipped: bash is not installed");
+        return;
+    }
+    let project = project(&everybody()[0]);
+    let path = format!("{}:/usr/bin:/bin", binary().parent().unwrap().display());
+    let mut session = terminal(&project, &format!("PATH={path} PS1='> ' exec bash --norc -i"));
+    session
+        .send_line("bind 'set enable-bracketed-paste off'; source <(toolctl completions bash); echo rea''dy")
+        .unwrap();
+    session.expect("ready").expect("the registration");
+    for (typed, completed) in [
+        ("toolctl pol\t", "toolctl policy "),
+        ("toolctl run git_l\t", "toolctl run git_log "),
+        ("toolctl run git_log -a mo\t", "toolctl run git_log -a mode="),
+        ("toolctl run git_log -a dry=t\t", "toolctl run git_log -a dry=true "),
+        ("toolctl run git_log -a from=src/m\t", "toolctl run git_log -a from=src/main.rs "),
+        ("toolctl explain policy/deni\t", "toolctl explain policy/denied "),
+    ] {
+        session.send(typed).unwrap();
+        session.expect(completed).unwrap_or_else(|error| panic!("{typed:?}: {error}"));
+        // Empties the line.
+        session.send("\u{15}").unwrap();
+    }
+    session.send_line("exit").unwrap();
 }

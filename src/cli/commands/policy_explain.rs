@@ -114,7 +114,7 @@ fn path_text(path: &PathNote) -> Text {
         Text::new().plain("  fact     ").escaped(&escape(&path.argument)).plain(" ").escaped(&escape(&arrow));
     let line = line.plain(if path.inside { " (inside the workspace" } else { " (outside the workspace" });
     match &path.via {
-        Some(link) => line.plain(", through the symlink ").escaped(&escape(link)).plain(")"),
+        Some(symlink) => line.plain(", through the symlink ").escaped(&escape(symlink)).plain(")"),
         None => line.plain(")"),
     }
 }

@@ -139,6 +139,7 @@ fn sandbox_words(config: Option<&SandboxConfig>) -> String {
         return "none: it runs as you, with all that you can reach".to_owned();
     };
     let all = sandbox_value(Some(config));
+    let all = |key: &str| all.get(key).unwrap_or(&Value::Null);
     let switch = |value: &Value| match value {
         Value::Bool(true) => "everything".to_owned(),
         Value::Bool(false) => "none".to_owned(),
@@ -146,9 +147,9 @@ fn sandbox_words(config: Option<&SandboxConfig>) -> String {
         Value::String(text) => text.clone(),
         Value::Null | Value::Number(_) | Value::Object(_) => value.to_string(),
     };
-    let mut parts = vec![format!("network {}", switch(&all["allowNetwork"]))];
-    match all["allowFS"].as_object() {
-        None => parts.push(format!("files {}", switch(&all["allowFS"]))),
+    let mut parts = vec![format!("network {}", switch(all("allowNetwork")))];
+    match all("allowFS").as_object() {
+        None => parts.push(format!("files {}", switch(all("allowFS")))),
         Some(files) => {
             let lists = [("readOnly", "reads"), ("readWrite", "writes")];
             let bound = lists.into_iter().filter_map(|(key, verb)| {
@@ -162,7 +163,7 @@ fn sandbox_words(config: Option<&SandboxConfig>) -> String {
         let names: Vec<&str> = set.keys().chain(forward).map(String::as_str).collect();
         parts.push(format!("environment {}", names.join(" ")));
     }
-    let number = |key: &str| all[key].as_u64().unwrap_or_default();
+    let number = |key: &str| all(key).as_u64().unwrap_or_default();
     parts.push(format!("{} ms", number("timeout")));
     parts.push(format!("{} MiB", number("maxMemoryMB")));
     parts.push(format!("{} processes", number("maxProcesses")));
