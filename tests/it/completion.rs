@@ -1,8 +1,6 @@
 //! Completion, as each shell asks for it: through the environment, and in a real bash where there is one.
 
-use crate::harness::{Project, Who, binary, everybody, finish};
-use crate::prompt::terminal;
-use expectrl::Expect as _;
+use crate::harness::{Project, Who, everybody, finish};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -276,35 +274,4 @@ echo \"${COMPREPLY[*]}\"";
         }
         assert!(!project.dir().join("pwned").exists());
     }
-}
-
-/// The same with the keys of a person: an interactive bash on a terminal of its own.
-#[test]
-fn a_person_in_bash_presses_tab() {
-    if !Path::new("/usr/bin/bash").exists() {
-        assert!(std::env::var_os("CI").is_none(), "bash is not installed");
-        eprintln!("skipped: bash is not installed");
-        return;
-    }
-    let project = project(&everybody()[0]);
-    let path = format!("{}:/usr/bin:/bin", binary().parent().unwrap().display());
-    let mut session = terminal(&project, &format!("PATH={path} PS1='> ' exec bash --norc -i"));
-    session
-        .send_line("bind 'set enable-bracketed-paste off'; source <(toolctl completions bash); echo rea''dy")
-        .unwrap();
-    session.expect("ready").expect("the registration");
-    for (typed, completed) in [
-        ("toolctl pol\t", "toolctl policy "),
-        ("toolctl run git_l\t", "toolctl run git_log "),
-        ("toolctl run git_log -a mo\t", "toolctl run git_log -a mode="),
-        ("toolctl run git_log -a dry=t\t", "toolctl run git_log -a dry=true "),
-        ("toolctl run git_log -a from=src/m\t", "toolctl run git_log -a from=src/main.rs "),
-        ("toolctl explain policy/deni\t", "toolctl explain policy/denied "),
-    ] {
-        session.send(typed).unwrap();
-        session.expect(completed).unwrap_or_else(|error| panic!("{typed:?}: {error}"));
-        // Empties the line.
-        session.send("\u{15}").unwrap();
-    }
-    session.send_line("exit").unwrap();
 }
