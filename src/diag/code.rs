@@ -65,8 +65,26 @@ codes! {
     ManifestUnsupported = "manifest/unsupported",
     /// A schema uses a `format` that is not checked.
     ManifestUnknownFormat = "manifest/unknown-format",
-    /// A manifest is valid and still probably not what was meant.
-    ManifestSuspicious = "manifest/suspicious",
+    /// A keyword of a schema has no effect where it stands.
+    ManifestIdleKeyword = "manifest/idle-keyword",
+    /// A default does not satisfy the schema that it stands in.
+    ManifestBadDefault = "manifest/bad-default",
+    /// The schema accepts arguments that it does not know.
+    ManifestOpenArguments = "manifest/open-arguments",
+    /// A valid call may lack an argument that the command needs.
+    ManifestOptionalPlaceholder = "manifest/optional-placeholder",
+    /// The call supplies the program that an interpreter runs.
+    ManifestCodeFromArgument = "manifest/code-from-argument",
+    /// Two statements of a manifest cannot both be true.
+    ManifestContradiction = "manifest/contradiction",
+    /// The tool runs without a sandbox.
+    ManifestNoSandbox = "manifest/no-sandbox",
+    /// The tool's sandbox permits far more than tools need.
+    ManifestWideSandbox = "manifest/wide-sandbox",
+    /// A command line, which every process can read, holds a secret.
+    ManifestSecretInCommand = "manifest/secret-in-command",
+    /// A manifest holds a secret as the value of a variable.
+    ManifestSecretInEnvironment = "manifest/secret-in-environment",
     /// Two manifests define one tool name.
     ManifestDuplicateTool = "manifest/duplicate-tool",
     /// A rule speaks of a tool that no manifest defines.
@@ -93,6 +111,46 @@ codes! {
     PolicyBadRole = "policy/bad-role",
     /// A rule's own `match` or `notMatch` example does not hold.
     PolicyExampleFailed = "policy/example-failed",
+    /// A condition asks for a value that the tool's schema does not permit (L003).
+    PolicyImpossibleValue = "policy/impossible-value",
+    /// A rule's conditions contradict each other (L004).
+    PolicyUnsatisfiable = "policy/unsatisfiable",
+    /// A grant changes no decision, since another one covers it (L005).
+    PolicyRedundant = "policy/redundant",
+    /// A grant never counts, since a guard denies all that it grants (L006).
+    PolicyShadowedGrant = "policy/shadowed-grant",
+    /// An `unless` excepts nothing, or everything (L007).
+    PolicyIdleUnless = "policy/idle-unless",
+    /// A rule allows every call of a tool that does more than read (L009).
+    PolicyOverBroad = "policy/over-broad",
+    /// A rule allows calls that no sandbox holds back (L010).
+    PolicyUnconfined = "policy/unconfined",
+    /// A regular expression probably matches other texts than it looks (L011).
+    PolicyLooseRegex = "policy/loose-regex",
+    /// A path pattern probably matches fewer files than it looks (L012).
+    PolicyLooseGlob = "policy/loose-glob",
+    /// A path is compared as text (L013).
+    PolicyTextOfPath = "policy/text-of-path",
+    /// A condition needs an argument that a call may leave out (L014).
+    PolicyOptionalArgument = "policy/optional-argument",
+    /// Files that a guard denies can be reached through another tool (L015).
+    PolicyOtherDoor = "policy/other-door",
+    /// Nobody says what a tool, or some calls of it, may do (L016).
+    PolicyMissingEffects = "policy/missing-effects",
+    /// An effect entry is never reached (L016).
+    PolicyUnreachableEffect = "policy/unreachable-effect",
+    /// A delegate's grant can never change the decision (L017).
+    PolicyIdleDelegate = "policy/idle-delegate",
+    /// An exemption from approval exempts from nothing (L018).
+    PolicyIdleExemption = "policy/idle-exemption",
+    /// A tool is classified as reading and looks as if it writes (L021).
+    PolicyReadThatWrites = "policy/read-that-writes",
+    /// A rule that stops calls does not say why (L023).
+    PolicyMissingReason = "policy/missing-reason",
+    /// A reason would show a secret (L023).
+    PolicySecretReason = "policy/secret-reason",
+    /// A grant rests on what the caller says of itself.
+    PolicyClaim = "policy/claim",
     /// A policy uses a feature that this version does not carry out.
     PolicyUnsupported = "policy/unsupported",
     /// A rule, or the default, denies the call.
@@ -168,6 +226,43 @@ codes! {
 }
 
 impl Code {
+    /// Whether this is an opinion of `check` alone: `run` works all the same, so a person may decide to live with it.
+    pub const fn is_lint(self) -> bool {
+        matches!(
+            self,
+            Self::ManifestIdleKeyword
+                | Self::ManifestBadDefault
+                | Self::ManifestOpenArguments
+                | Self::ManifestOptionalPlaceholder
+                | Self::ManifestCodeFromArgument
+                | Self::ManifestContradiction
+                | Self::ManifestNoSandbox
+                | Self::ManifestWideSandbox
+                | Self::ManifestSecretInCommand
+                | Self::ManifestSecretInEnvironment
+                | Self::PolicyImpossibleValue
+                | Self::PolicyUnsatisfiable
+                | Self::PolicyRedundant
+                | Self::PolicyShadowedGrant
+                | Self::PolicyIdleUnless
+                | Self::PolicyOverBroad
+                | Self::PolicyUnconfined
+                | Self::PolicyLooseRegex
+                | Self::PolicyLooseGlob
+                | Self::PolicyTextOfPath
+                | Self::PolicyOptionalArgument
+                | Self::PolicyOtherDoor
+                | Self::PolicyMissingEffects
+                | Self::PolicyUnreachableEffect
+                | Self::PolicyIdleDelegate
+                | Self::PolicyIdleExemption
+                | Self::PolicyReadThatWrites
+                | Self::PolicyMissingReason
+                | Self::PolicySecretReason
+                | Self::PolicyClaim
+        )
+    }
+
     /// The code with this text.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|code| code.as_str() == text)

@@ -26,7 +26,7 @@ impl Severity {
 }
 
 /// A place with a remark.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     /// Where.
     pub span: Span,
@@ -35,7 +35,7 @@ pub struct Label {
 }
 
 /// One finding: data, not text. All strings are already safe to print: untrusted text was escaped when put in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Diagnostic {
     /// The stable code, explained by `toolctl explain CODE`.
     pub code: Code,

@@ -65,7 +65,7 @@ fn place(diagnostic: Diagnostic, tool: &Tool, key: &str, remark: &str) -> Diagno
 }
 
 fn warn(tool: &Tool, key: &str, message: &str, remark: &str, help: &str) -> Diagnostic {
-    place(Diagnostic::warning(Code::ManifestSuspicious, message), tool, key, remark).help(help)
+    place(Diagnostic::warning(Code::ManifestOpenArguments, message), tool, key, remark).help(help)
 }
 
 fn open_arguments(tool: &Tool, found: &mut Vec<Diagnostic>) {
@@ -148,7 +148,7 @@ fn optional_placeholders(tool: &Tool, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let message = format!("a call without the optional argument `{}` cannot be run", escape(name));
-        let warning = Diagnostic::warning(Code::ManifestSuspicious, message).help(format!(
+        let warning = Diagnostic::warning(Code::ManifestOpenArguments, message).help(format!(
             "require it, give it a default, or write `{{ when: args.{}, argv: [...] }}`",
             escape(name)
         ));

@@ -28,7 +28,12 @@ pub(super) enum Clause {
 pub(super) struct Atom {
     pub(super) subject: Subject,
     pub(super) test: Test,
+    /// The subject and the operator with its value.
     pub(super) span: Span,
+    /// The subject alone.
+    pub(super) key: Span,
+    /// The operator with its value, or the value alone.
+    pub(super) value: Span,
 }
 
 impl Atom {

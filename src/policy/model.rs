@@ -18,6 +18,8 @@ pub struct PolicyFile {
     pub(super) reason_default: Option<Reason>,
     pub(super) effects: BTreeMap<String, Vec<EffectEntry>>,
     pub(super) trust_hints: Vec<String>,
+    /// The place of each.
+    pub(super) hint_spans: Vec<Span>,
     pub(super) applies_for: Option<Condition>,
     pub(super) rules: Vec<Rule>,
 }
@@ -56,6 +58,8 @@ pub(super) struct EffectEntry {
     pub(super) effects: EffectSet,
     pub(super) from_project: bool,
     pub(super) span: Span,
+    /// The tool's name above the list.
+    pub(super) tool_span: Span,
 }
 
 /// What a rule does.
@@ -92,6 +96,10 @@ pub(super) struct Rule {
     pub(super) unless: Option<Condition>,
     pub(super) kind: RuleKind,
     pub(super) reason: Option<Reason>,
+    /// The place of `reason`.
+    pub(super) reason_span: Option<Span>,
+    /// The place of `action`.
+    pub(super) action_span: Span,
     pub(super) mask: Option<Mask>,
     pub(super) examples: Vec<Example>,
     /// `mode: evaluate`: computed and reported, not applied.

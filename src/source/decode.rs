@@ -244,13 +244,20 @@ impl<'n> MapReader<'n> {
 
     /// Reports every key that nobody asked for.
     pub fn finish(self, decoder: &mut Decoder) {
+        self.finish_with(decoder, &[]);
+    }
+
+    /// As [`Self::finish`]; `meant` has words that people use for a key and the key itself, which no likeness would
+    /// lead to.
+    pub fn finish_with(self, decoder: &mut Decoder, meant: &[(&str, &str)]) {
         for entry in self.rest() {
             let mut diagnostic = Diagnostic::error(
                 Code::SourceUnknownKey,
                 format!("unknown key `{}` in {}", escape(&entry.key), self.what),
             )
             .at(entry.key_span, format!("not a key of {}", self.what));
-            diagnostic = match nearest(&entry.key, self.asked.iter().copied()) {
+            let known = meant.iter().find(|(word, _)| *word == entry.key).map(|(_, key)| *key);
+            diagnostic = match known.or_else(|| nearest(&entry.key, self.asked.iter().copied())) {
                 Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                 None => diagnostic.help(format!("known keys: {}", self.asked.join(", "))),
             };

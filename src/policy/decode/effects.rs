@@ -5,7 +5,7 @@ use super::matcher;
 use crate::policy::model::EffectEntry;
 use crate::policy::vars::Vars;
 use crate::source::{Decoder, MapReader, Node, NodeKind};
-use crate::text::escape;
+use crate::text::{Span, escape};
 use std::collections::BTreeMap;
 
 /// Decodes the mapping from tool names to entries.
@@ -31,14 +31,20 @@ pub(super) fn decode(
         let mut entries = Vec::new();
         for (at, item) in items.iter().enumerate() {
             let id = format!("{policy}/effects/{}/{}", entry.key, at + 1);
-            entries.extend(one_entry(decoder, item, id, vars));
+            entries.extend(one_entry(decoder, item, id, vars, entry.key_span));
         }
         all.insert(entry.key.clone(), entries);
     }
     all
 }
 
-fn one_entry(decoder: &mut Decoder, node: &Node, id: String, vars: &Vars) -> Option<EffectEntry> {
+fn one_entry(
+    decoder: &mut Decoder,
+    node: &Node,
+    id: String,
+    vars: &Vars,
+    tool_span: Span,
+) -> Option<EffectEntry> {
     let mut map = MapReader::new(decoder, node, "an effect entry")?;
     let effects = map.required(decoder, "effect").and_then(|n| matcher::effects(decoder, n));
     let when = match map.optional("when") {
@@ -58,7 +64,7 @@ fn one_entry(decoder: &mut Decoder, node: &Node, id: String, vars: &Vars) -> Opt
         Some(condition) => Some(condition?),
         None => None,
     };
-    Some(EffectEntry { id, when, effects: effects?, from_project, span: node.span })
+    Some(EffectEntry { id, when, effects: effects?, from_project, span: node.span, tool_span })
 }
 
 /// `from: project`: the entry speaks of tools of inner layers too.

@@ -7,7 +7,7 @@ use crate::policy::action::{Action, Role};
 use crate::policy::model::{Default, PolicyFile};
 use crate::policy::vars::Vars;
 use crate::source::{Decoder, MapReader, Node, NodeKind};
-use crate::text::escape;
+use crate::text::{Span, escape};
 use std::collections::HashMap;
 
 /// Names that the engine uses for rules of its own.
@@ -35,7 +35,8 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
     });
     let shown = name.clone().unwrap_or_default();
     let effects = map.optional("effects").map(|n| effects::decode(decoder, n, &shown, &vars));
-    let trust_hints = map.optional("trustHints").and_then(|n| decoder.strings(n, "`trustHints`"));
+    let hints = map.optional("trustHints");
+    let trust_hints = hints.and_then(|n| decoder.strings(n, "`trustHints`"));
     let evaluate = rule::mode(decoder, &mut map);
     let facts =
         rule::FileFacts { policy: &shown, vars: &vars, guards_only: role == Some(Role::Guard), evaluate };
@@ -58,11 +59,22 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
         reason_default,
         effects: effects.unwrap_or_default(),
         trust_hints: trust_hints.unwrap_or_default(),
+        hint_spans: hints.map(spans).unwrap_or_default(),
         applies_for,
         rules,
     };
     check_ids(decoder, &file);
     (decoder.count() == before).then_some(file)
+}
+
+/// The places of a list's items, or of the one that stands for a list.
+fn spans(node: &Node) -> Vec<Span> {
+    match &node.kind {
+        NodeKind::Seq(items) => items.iter().map(|item| item.span).collect(),
+        NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::String(_) | NodeKind::Map(_) => {
+            vec![node.span]
+        }
+    }
 }
 
 fn policy_name(decoder: &mut Decoder, node: &Node) -> Option<String> {

@@ -32,9 +32,9 @@ pub(super) fn decode(decoder: &mut Decoder, subject: &Subject, span: Span, node:
     };
     let mut parts: Vec<Clause> = tests
         .into_iter()
-        .map(|(test, at)| {
-            let span = if span.file == at.file { span.to(at) } else { at };
-            Clause::Atom(Box::new(Atom { subject: subject.clone(), test, span }))
+        .map(|(test, value)| {
+            let (key, span) = (span, if span.file == value.file { span.to(value) } else { value });
+            Clause::Atom(Box::new(Atom { subject: subject.clone(), test, span, key, value }))
         })
         .collect();
     if parts.len() == 1 { parts.pop() } else { Some(Clause::All(parts)) }
@@ -365,7 +365,8 @@ fn tool_names(decoder: &mut Decoder, node: &Node, negated: bool) -> Option<ToolN
         );
         return None;
     }
-    Some(ToolNames { names: names.into_iter().map(|(name, _)| name).collect(), negated })
+    let (names, spans) = names.into_iter().unzip();
+    Some(ToolNames { names, spans, negated })
 }
 
 fn effect_tests(decoder: &mut Decoder, node: &Node) -> Option<Tests> {

@@ -16,6 +16,22 @@ use crate::source::{Decoder, MapReader, Node, NodeKind};
 use crate::text::escape;
 use serde_json::Value;
 
+/// Words of other policy languages, and what they are here.
+const OTHER_WORDS: [(&str, &str); 12] = [
+    ("then", "action"),
+    ("decision", "action"),
+    ("verdict", "action"),
+    ("result", "action"),
+    ("if", "when"),
+    ("condition", "when"),
+    ("where", "when"),
+    ("except", "unless"),
+    ("name", "id"),
+    ("message", "reason"),
+    ("description", "reason"),
+    ("tools", "tool"),
+];
+
 /// What a rule needs to know of its file.
 pub(super) struct FileFacts<'f> {
     pub(super) policy: &'f str,
@@ -30,7 +46,8 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let mut map = MapReader::new(decoder, node, "a rule")?;
     let id = map.required(decoder, "id").and_then(|n| rule_id(decoder, n));
     let span = map.optional("id").map_or(node.span, |n| n.span);
-    let kind = map.required(decoder, "action").and_then(|n| action(decoder, n));
+    let action_node = map.required(decoder, "action");
+    let kind = action_node.and_then(|n| action(decoder, n));
     let tools = map.optional("tool").and_then(|n| {
         let expanded = file.vars.expand(decoder, n);
         matcher::tool_selector(decoder, &expanded)
@@ -45,7 +62,8 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
         found
     });
     let always = map.optional("always").and_then(|n| decoder.bool(n, "`always`")).unwrap_or(false);
-    let reason = map.optional("reason").and_then(|n| reason(decoder, n, file.vars));
+    let reason_node = map.optional("reason");
+    let reason = reason_node.and_then(|n| reason(decoder, n, file.vars));
     let mask = map.optional("mask").and_then(|n| decoder.bool(n, "`mask`")).unwrap_or(false);
     let mut examples = Vec::new();
     for (key, matches) in [("match", true), ("notMatch", false)] {
@@ -58,7 +76,7 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let from_project = from_project(decoder, &mut map);
     let remember = map.optional("remember").and_then(|n| remember(decoder, n));
     let strength = map.optional("strength").and_then(|n| decoder.choice(n, "`strength`", &Strength::CHOICES));
-    map.finish(decoder);
+    map.finish_with(decoder, &OTHER_WORDS);
     let (id, kind) = (id?, kind?);
     let id = format!("{}/{id}", file.policy);
     if kind.is_grant() && when.is_none() && !always && node.get("when").is_none_or(is_empty) {
@@ -78,6 +96,8 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
         unless,
         kind,
         reason,
+        reason_span: reason_node.map(|node| node.span),
+        action_span: action_node.map_or(span, |node| node.span),
         mask,
         examples,
         evaluate,

@@ -2,11 +2,14 @@
 
 use super::show_all;
 use crate::policy::truth::Truth;
+use crate::text::Span;
 
 /// Names and patterns of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::policy) struct ToolNames {
     pub(in crate::policy) names: Vec<String>,
+    /// The place of each.
+    pub(in crate::policy) spans: Vec<Span>,
     /// `not_in`.
     pub(in crate::policy) negated: bool,
 }
