@@ -16,6 +16,7 @@ use crate::model::Layer;
 use crate::source::{Decoder, Node};
 use crate::text::{Span, escape, nearest};
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// Checks the rules and effects that can select one tool, their inline examples included.
 pub fn check_for_tool(set: &PolicySet, tool: &ToolFacts) -> Vec<Diagnostic> {
@@ -35,9 +36,9 @@ pub fn check_for_tool(set: &PolicySet, tool: &ToolFacts) -> Vec<Diagnostic> {
 }
 
 /// Checks a whole policy against all tools there are: names of tools, arguments, types. Inline examples are
-/// [`super::check_examples`]' part.
-pub fn check_file(source: &PolicySource, tools: &[ToolFacts]) -> Vec<Diagnostic> {
-    let mut found = unknown_tools(source, tools);
+/// [`super::check_examples`]' part. `broken` are names of tools whose manifests cannot be used: there they are.
+pub fn check_file(source: &PolicySource, tools: &[ToolFacts], broken: &[String]) -> Vec<Diagnostic> {
+    let mut found = unknown_tools(source, tools, broken);
     for tool in tools {
         for rule in &source.file.rules {
             if rule.tools.as_ref().is_none_or(|names| names.selects(&tool.name)) {
@@ -61,7 +62,7 @@ pub fn check_approval(node: &Node, tool: &ToolFacts) -> Vec<Diagnostic> {
 }
 
 /// The built-in policy is in no file that a person could open.
-fn placed(source: &PolicySource, fault: Diagnostic) -> Diagnostic {
+pub(super) fn placed(source: &PolicySource, fault: Diagnostic) -> Diagnostic {
     if source.layer == Layer::Builtin {
         Diagnostic { primary: None, related: Vec::new(), ..fault }
     } else {
@@ -79,14 +80,14 @@ fn check_effects(source: &PolicySource, tool: &ToolFacts) -> Vec<Diagnostic> {
     found
 }
 
-fn check_rule(rule: &Rule, tool: &ToolFacts) -> Vec<Diagnostic> {
+pub(super) fn check_rule(rule: &Rule, tool: &ToolFacts) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let named = rule.tools.as_ref().is_some_and(|names| !names.negated && names.names.contains(&tool.name));
     for condition in [&rule.when, &rule.unless].into_iter().flatten() {
         check_condition(condition, tool, named, &mut found);
     }
     for path in rule.reason.iter().flat_map(Reason::arguments).filter(|_| named) {
-        check_declared(path, tool, rule.span, &mut found);
+        check_declared(path, tool, rule.reason_span.unwrap_or(rule.span), &mut found);
     }
     found
 }
@@ -102,7 +103,8 @@ fn check_condition(condition: &Condition, tool: &ToolFacts, named: bool, found: 
     for atom in atoms {
         if named && !splits {
             for path in arguments_of(atom) {
-                check_declared(path, tool, atom.span, found);
+                let at = if matches!(&atom.subject, Subject::Args(own) if own == path) { atom.key } else { atom.value };
+                check_declared(path, tool, at, found);
             }
         }
         if let Subject::Args(path) = &atom.subject {
@@ -125,7 +127,7 @@ fn arguments_of(atom: &Atom) -> Vec<&ArgPath> {
     all
 }
 
-fn operands(test: &Test) -> Vec<&Operand> {
+pub(super) fn operands(test: &Test) -> Vec<&Operand> {
     match test {
         Test::Equal(test) => vec![&test.operand],
         Test::OneOf(test) => test.operands.iter().collect(),
@@ -164,7 +166,7 @@ fn check_types(at: &[String], test: &Test, tool: &ToolFacts, atom: &Atom, found:
         let message = format!("{} of the tool `{}` {why}", escape(&name_of(at)), escape(&tool.name));
         found.push(
             Diagnostic::error(Code::PolicyTypeMismatch, message)
-                .at(atom.span, "does not fit the schema")
+                .at(atom.value, "does not fit the schema")
                 .help("compare with a value of the type that the tool's `parameters` give"),
         );
     };
@@ -226,10 +228,13 @@ fn name_of(segments: &[String]) -> String {
 }
 
 /// Names that no tool has. An outer layer speaks of the tools of many projects, so there it is a warning.
-fn unknown_tools(source: &PolicySource, tools: &[ToolFacts]) -> Vec<Diagnostic> {
+fn unknown_tools(source: &PolicySource, tools: &[ToolFacts], broken: &[String]) -> Vec<Diagnostic> {
+    let names: Vec<&str> =
+        tools.iter().map(|tool| tool.name.as_str()).chain(broken.iter().map(String::as_str)).collect();
+    let exact: HashSet<&str> = names.iter().copied().collect();
     let mut found = Vec::new();
     let mut check = |name: &str, span: Option<Span>| {
-        if tools.iter().any(|tool| wildcard(name, &tool.name)) {
+        if exact.contains(name) || (name.contains('*') && names.iter().any(|known| wildcard(name, known))) {
             return;
         }
         let message = if name.contains('*') {
@@ -244,24 +249,24 @@ fn unknown_tools(source: &PolicySource, tools: &[ToolFacts]) -> Vec<Diagnostic> 
         if let Some(span) = span {
             diagnostic = diagnostic.at(span, "no such tool");
         }
-        if let Some(near) = nearest(name, tools.iter().map(|tool| tool.name.as_str())) {
-            diagnostic = diagnostic.help(format!("did you mean `{}`?", escape(near)));
-        }
+        diagnostic = match nearest(name, names.iter().copied()) {
+            Some(near) => diagnostic.help(format!("did you mean `{}`?", escape(near))),
+            None => diagnostic.help("see what tools there are: toolctl tools list"),
+        };
         found.push(diagnostic);
     };
     for rule in &source.file.rules {
-        for name in rule.tools.iter().flat_map(|names| &names.names) {
-            check(name, Some(rule.span));
-        }
-        for atom in [&rule.when, &rule.unless].into_iter().flatten().flat_map(Condition::atoms) {
-            if let Test::Tool(names) = &atom.test {
-                names.names.iter().for_each(|name| check(name, Some(atom.span)));
-            }
+        let conditions = [&rule.when, &rule.unless].into_iter().flatten().flat_map(Condition::atoms);
+        let tests =
+            conditions.filter_map(|atom| if let Test::Tool(names) = &atom.test { Some(names) } else { None });
+        for names in rule.tools.iter().chain(tests) {
+            names.names.iter().zip(&names.spans).for_each(|(name, span)| check(name, Some(*span)));
         }
     }
     for (name, entries) in &source.file.effects {
-        check(name, entries.first().map(|entry| entry.span));
+        check(name, entries.first().map(|entry| entry.tool_span));
     }
-    source.file.trust_hints.iter().for_each(|name| check(name, None));
+    let hints = source.file.trust_hints.iter().zip(&source.file.hint_spans);
+    hints.for_each(|(name, span)| check(name, Some(*span)));
     found
 }

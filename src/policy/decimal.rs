@@ -36,6 +36,19 @@ impl Decimal {
         Some(Self { negative, digits: digits.to_owned(), point })
     }
 
+    /// Whether it has no fraction.
+    pub(super) fn is_whole(&self) -> bool {
+        usize::try_from(self.point).is_ok_and(|point| point >= self.digits.len())
+    }
+
+    /// The number, if it is whole and not beyond all use.
+    pub(super) fn whole(&self) -> Option<i128> {
+        let zeros = usize::try_from(self.point).ok()?.checked_sub(self.digits.len())?;
+        let sign = if self.negative { "-" } else { "" };
+        let shown = if zeros < 40 { format!("{sign}0{}{}", self.digits, "0".repeat(zeros)) } else { return None };
+        shown.parse().ok()
+    }
+
     fn cmp_magnitude(&self, other: &Self) -> Ordering {
         match (self.digits.is_empty(), other.digits.is_empty()) {
             (true, true) => Ordering::Equal,
@@ -99,6 +112,17 @@ mod tests {
         }
         for bad in ["", "-", "1.", ".5", "x", "1e", "0x1", "1e9999999999999999999", "1_0", "--1", "1e+-1"] {
             assert_eq!(Decimal::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn knows_whole_numbers() {
+        for (text, expected) in
+            [("0", Some(0)), ("-12", Some(-12)), ("1.5e1", Some(15)), ("1.5", None), ("0.05", None), ("1e60", None)]
+        {
+            let number = Decimal::parse(text).unwrap();
+            assert_eq!(number.whole(), expected, "{text}");
+            assert_eq!(number.is_whole(), expected.is_some() || text == "1e60", "{text}");
         }
     }
 

@@ -267,14 +267,33 @@ pub(super) fn declared_paths(root: &Value, args: &Map<String, Value>) -> Vec<Dec
 pub(super) fn secrets(root: &Value, args: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     walk(root, args, &mut |pointer, _, object| {
-        let secret = object.get("writeOnly") == Some(&Value::Bool(true))
-            || object.get("x-secret").is_some_and(|value| *value != Value::Bool(false))
-            || object.get("format").and_then(Value::as_str) == Some("password");
-        if secret {
+        if says_secret(object) {
             found.push(pointer.to_owned());
         }
     });
     found
+}
+
+/// Whether the schema calls the value at a place, or one around it, a secret.
+pub(super) fn is_secret(root: &Value, segments: &[String]) -> bool {
+    (1..=segments.len()).any(|length| {
+        let (Place::Named(schemas) | Place::Free(schemas)) =
+            place(root, segments.get(..length).unwrap_or_default())
+        else {
+            return false;
+        };
+        let mut secret = false;
+        for schema in schemas {
+            visit_all(root, schema, MAX_DEPTH, &mut |object| secret |= says_secret(object));
+        }
+        secret
+    })
+}
+
+fn says_secret(object: &Map<String, Value>) -> bool {
+    object.get("writeOnly") == Some(&Value::Bool(true))
+        || object.get("x-secret").is_some_and(|value| *value != Value::Bool(false))
+        || object.get("format").and_then(Value::as_str) == Some("password")
 }
 
 type Visit<'v> = dyn FnMut(&str, &Value, &Map<String, Value>) + 'v;

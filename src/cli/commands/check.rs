@@ -69,7 +69,7 @@ fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Che
         Err(other) => findings.extend(other.diagnostics()),
         Ok(set) => {
             for source in set.sources() {
-                findings.extend(check_file(source, &facts));
+                findings.extend(check_file(source, &facts, &[]));
                 findings.extend(check_examples(&source.file));
                 checked.policies += 1;
             }

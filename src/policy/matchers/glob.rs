@@ -33,7 +33,7 @@ impl Pattern {
     }
 
     /// Whether the pattern matches; `None` if it cannot be compiled.
-    pub(super) fn matches(&self, text: &str) -> Option<bool> {
+    pub(in crate::policy) fn matches(&self, text: &str) -> Option<bool> {
         if text.len() <= MAX_PLAIN && is_plain(&self.text) {
             let (pattern, text): (Vec<&str>, Vec<&str>) =
                 (self.text.split('/').collect(), text.split('/').collect());

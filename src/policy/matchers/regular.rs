@@ -10,6 +10,7 @@ use regex::{Regex, RegexBuilder};
 pub(in crate::policy) struct Regular {
     source: String,
     regex: Regex,
+    fold: bool,
 }
 
 impl Regular {
@@ -23,8 +24,23 @@ impl Regular {
             .case_insensitive(fold)
             .size_limit(1 << 20)
             .build()
-            .map(|regex| Self { source: source.to_owned(), regex })
+            .map(|regex| Self { source: source.to_owned(), regex, fold })
             .map_err(|error| fault(&error))
+    }
+
+    /// The expression as written.
+    pub(in crate::policy) fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether two expressions are written alike and mean the same.
+    pub(in crate::policy) fn is_same(&self, other: &Self) -> bool {
+        self.source == other.source && self.fold == other.fold
+    }
+
+    /// Whether the whole text matches.
+    pub(in crate::policy) fn matches(&self, text: &str) -> bool {
+        self.regex.is_match(text)
     }
 
     pub(super) fn eval(&self, at: At<'_>) -> Truth {

@@ -13,7 +13,7 @@ pub(in crate::policy) enum TextOp {
 }
 
 impl TextOp {
-    const fn as_str(self) -> &'static str {
+    pub(in crate::policy) const fn as_str(self) -> &'static str {
         match self {
             Self::Prefix => "prefix",
             Self::Suffix => "suffix",

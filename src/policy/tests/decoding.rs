@@ -171,7 +171,7 @@ fn check_knows_tools_that_do_not_exist() {
     let check = |rest: &str| {
         let text = format!("policy: p\nformat: 1\nrole: host\n{rest}");
         let source = super::source(&text, crate::model::Layer::Project, true);
-        check_file(&source, &tools)
+        check_file(&source, &tools, &[])
             .into_iter()
             .map(|fault| (fault.code, fault.help.concat()))
             .collect::<Vec<_>>()
