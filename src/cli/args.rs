@@ -227,6 +227,12 @@ pub(crate) struct CheckArgs {
     /// Treat warnings as errors.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Leave out findings of this code that do not keep `run` from working. Repeatable.
+    #[arg(long, value_name = "CODE")]
+    pub(crate) allow: Vec<String>,
+    /// Also write a report: sarif=FILE, json=FILE, github or github=FILE. Repeatable.
+    #[arg(long, value_name = "KIND[=FILE]")]
+    pub(crate) report: Vec<String>,
 }
 
 /// `tools`.

@@ -91,12 +91,17 @@ pub(crate) fn prepare(session: &mut Session<'_>, args: &CallArgs) -> Result<Prep
     if faults.iter().any(|fault| fault.severity == Severity::Error) {
         return Err(Failure::Config(faults));
     }
-    let legacy = match &project.settings.approval.policy {
+    let legacy = legacy_approval(&project);
+    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+}
+
+/// The settings' list of tools that ask.
+pub(crate) fn legacy_approval(project: &Project) -> LegacyApproval {
+    match &project.settings.approval.policy {
         ApprovalPolicy::None => LegacyApproval::None,
         ApprovalPolicy::All => LegacyApproval::All,
         ApprovalPolicy::Names(names) => LegacyApproval::Names(names.iter().cloned().collect()),
-    };
-    Ok(Prepared { project, tool, facts, policies, ctx, control, protected, legacy })
+    }
 }
 
 /// Refuses files of a trusted project that were exchanged after the trust was looked at.
@@ -147,8 +152,18 @@ pub(crate) fn find_tool(
     Ok(tool)
 }
 
-/// Reads every policy of every layer.
+/// Reads every policy of every layer and prints its warnings.
 pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Result<PolicySet, Failure> {
+    let (set, warnings) = read_policies(session, project)?;
+    session.ui.diagnostics(&session.files, &warnings)?;
+    Ok(set)
+}
+
+/// Reads every policy of every layer; gives its warnings too.
+pub(crate) fn read_policies(
+    session: &mut Session<'_>,
+    project: &Project,
+) -> Result<(PolicySet, Vec<Diagnostic>), Failure> {
     let nodes = project.policies(session.world, &mut session.files).map_err(Failure::Config)?;
     let read: Vec<_> = nodes.iter().map(|node| (node.path.clone(), node.digest.clone())).collect();
     as_trusted(session, project, &read)?;
@@ -175,8 +190,7 @@ pub(crate) fn load_policies(session: &mut Session<'_>, project: &Project) -> Res
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(Failure::Config(findings));
     }
-    session.ui.diagnostics(&session.files, &findings)?;
-    Ok(set)
+    Ok((set, findings))
 }
 
 /// What policy has to know of a tool of this project.

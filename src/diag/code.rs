@@ -67,8 +67,6 @@ codes! {
     ManifestUnknownFormat = "manifest/unknown-format",
     /// A keyword of a schema has no effect where it stands.
     ManifestIdleKeyword = "manifest/idle-keyword",
-    /// A default does not satisfy the schema that it stands in.
-    ManifestBadDefault = "manifest/bad-default",
     /// The schema accepts arguments that it does not know.
     ManifestOpenArguments = "manifest/open-arguments",
     /// A valid call may lack an argument that the command needs.
@@ -231,7 +229,6 @@ impl Code {
         matches!(
             self,
             Self::ManifestIdleKeyword
-                | Self::ManifestBadDefault
                 | Self::ManifestOpenArguments
                 | Self::ManifestOptionalPlaceholder
                 | Self::ManifestCodeFromArgument

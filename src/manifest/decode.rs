@@ -73,6 +73,7 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
         destructive: flag(decoder, &mut map, "destructive"),
         idempotent: flag(decoder, &mut map, "idempotent"),
         sandbox: sandbox_node.and_then(|n| SandboxSetting::decode(decoder, n)),
+        sandbox_node: sandbox_node.cloned(),
         requires_approval: map.optional("requiresApproval").and_then(|n| decode_approval(decoder, n)),
         cache_ttl: map.optional("cache").and_then(|n| decode_cache(decoder, n)),
         retry: map.optional("retry").and_then(|n| decode_retry(decoder, n)),

@@ -1,17 +1,20 @@
 //! Findings on a manifest that is valid: what is probably not meant, and what this version does not carry out.
 
+mod sandbox;
+mod secrets;
+
 use super::properties::Properties;
 use super::tool::{ArgvElement, Exec, StdinSource, Tool};
 use crate::diag::{Code, Diagnostic};
 use crate::model::{AllowFs, AllowNetwork, SandboxConfig, SandboxSetting};
 use crate::text::{Span, escape};
-use serde_json::Value;
 
 /// Warnings on a manifest, for `check`.
 pub fn lint(tool: &Tool) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     open_arguments(tool, &mut found);
-    sandbox_off(tool, &mut found);
+    sandbox::lint(tool, &mut found);
+    secrets::lint(tool, &mut found);
     contradictions(tool, &mut found);
     optional_placeholders(tool, &mut found);
     found
@@ -64,16 +67,15 @@ fn place(diagnostic: Diagnostic, tool: &Tool, key: &str, remark: &str) -> Diagno
     }
 }
 
-fn warn(tool: &Tool, key: &str, message: &str, remark: &str, help: &str) -> Diagnostic {
-    place(Diagnostic::warning(Code::ManifestOpenArguments, message), tool, key, remark).help(help)
+fn warn(code: Code, tool: &Tool, key: &str, message: &str, remark: &str, help: &str) -> Diagnostic {
+    place(Diagnostic::warning(code, message), tool, key, remark).help(help)
 }
 
 fn open_arguments(tool: &Tool, found: &mut Vec<Diagnostic>) {
-    let closed = ["additionalProperties", "unevaluatedProperties"]
-        .iter()
-        .any(|key| tool.parameters.get(key) == Some(&Value::Bool(false)));
-    if !closed {
+    let said = ["additionalProperties", "unevaluatedProperties"];
+    if said.iter().all(|key| tool.parameters.get(*key).is_none()) {
         found.push(warn(
+            Code::ManifestOpenArguments,
             tool,
             "parameters",
             "the schema accepts arguments that it does not know",
@@ -83,53 +85,82 @@ fn open_arguments(tool: &Tool, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn sandbox_off(tool: &Tool, found: &mut Vec<Diagnostic>) {
-    let disabled = config(tool).is_some_and(|config| config.enabled == Some(false));
-    if disabled || tool.sandbox == Some(SandboxSetting::Off) {
-        found.push(warn(
-            tool,
-            "sandbox",
-            "the tool runs without a sandbox: with all that you may do",
-            "off",
-            "allow what the tool needs with `allowFS` and `allowNetwork` instead",
-        ));
-    }
+/// Whether the call supplies the program of an interpreter.
+fn code_from_argument(tool: &Tool) -> bool {
+    let (Exec::Command(argv), StdinSource::Arg(_)) = (&tool.exec, &tool.stdin) else { return false };
+    // `sh -s` and `python3 -` read it too.
+    let reads_stdin = |rest: &[ArgvElement]| {
+        rest.iter().all(|element| match element {
+            ArgvElement::One(template) => template.literal().is_some_and(|text| text.starts_with('-')),
+            ArgvElement::Splice { .. } | ArgvElement::Group { .. } => false,
+        })
+    };
+    let Some((ArgvElement::One(program), rest)) = argv.split_first() else { return false };
+    program.literal().is_some_and(super::interpreter::is_interpreter) && reads_stdin(rest)
 }
 
 fn contradictions(tool: &Tool, found: &mut Vec<Diagnostic>) {
+    let mut contradicts = |key: &str, message: &str, remark: &str, help: &str| {
+        found.push(warn(Code::ManifestContradiction, tool, key, message, remark, help));
+    };
+    let (writes, network) = config(tool).map_or((false, false), |config| {
+        let writes = match &config.allow_fs {
+            Some(AllowFs::All) => true,
+            Some(AllowFs::Paths { read_write, .. }) => !read_write.is_empty(),
+            Some(AllowFs::No) | None => false,
+        };
+        (writes, matches!(config.allow_network, Some(AllowNetwork::Yes | AllowNetwork::Hosts(_))))
+    });
     if tool.read_only && tool.destructive {
-        found.push(warn(
-            tool,
+        contradicts(
             "destructive",
             "a tool that only reads cannot be destructive",
             "contradicts `readOnly: true`",
             "remove one of the two",
-        ));
+        );
     }
-    let writes = config(tool).is_some_and(|config| match &config.allow_fs {
-        Some(AllowFs::All) => true,
-        Some(AllowFs::Paths { read_write, .. }) => !read_write.is_empty(),
-        Some(AllowFs::No) | None => false,
-    });
     if tool.read_only && writes {
-        found.push(warn(
-            tool,
+        contradicts(
             "readOnly",
             "the tool says that it only reads and asks for a sandbox that can write",
             "contradicts `sandbox.allowFS`",
             "list the paths under `allowFS.readOnly`, or remove `readOnly`",
-        ));
+        );
     }
-    if let (Exec::Command(argv), StdinSource::Arg(_)) = (&tool.exec, &tool.stdin)
-        && let [ArgvElement::One(program)] = argv.as_slice()
-        && program.literal().is_some_and(super::interpreter::is_interpreter)
-    {
+    if tool.read_only && network {
+        contradicts(
+            "readOnly",
+            "the tool says that it only reads and asks for a network, which no read gets",
+            "contradicts `sandbox.allowNetwork`",
+            "remove `readOnly`: what reaches out is `external`, not `read`",
+        );
+    }
+    if tool.destructive && tool.cache_ttl.is_some() {
+        contradicts(
+            "cache",
+            "only calls that read are cached",
+            "contradicts `destructive: true`",
+            "remove one of the two",
+        );
+    }
+    let code = code_from_argument(tool);
+    if code && tool.idempotent {
+        contradicts(
+            "idempotent",
+            "what the call's own code does twice is not known",
+            "contradicts the code on `stdin`",
+            "remove `idempotent`",
+        );
+    }
+    // Who calls such a tool destructive has seen it.
+    if code && !tool.destructive {
         found.push(warn(
+            Code::ManifestCodeFromArgument,
             tool,
             "stdin",
             "the call supplies the whole program that an interpreter runs",
             "code comes from an argument",
-            "write the code into the manifest, or treat the tool as one that can do anything its sandbox allows",
+            "write the code into a file beside the manifest, or say `destructive: true` if free code is meant",
         ));
     }
 }
@@ -148,7 +179,7 @@ fn optional_placeholders(tool: &Tool, found: &mut Vec<Diagnostic>) {
             continue;
         }
         let message = format!("a call without the optional argument `{}` cannot be run", escape(name));
-        let warning = Diagnostic::warning(Code::ManifestOpenArguments, message).help(format!(
+        let warning = Diagnostic::warning(Code::ManifestOptionalPlaceholder, message).help(format!(
             "require it, give it a default, or write `{{ when: args.{}, argv: [...] }}`",
             escape(name)
         ));

@@ -14,10 +14,13 @@ pub(super) fn compile_parameters(decoder: &mut Decoder, value: &Value, node: &No
     match Schema::compile_tool(value) {
         Ok((schema, warnings)) => {
             for warning in warnings {
-                decoder.report(
-                    Diagnostic::warning(warning.code, warning.message)
-                        .at(node.pointer_span(&warning.pointer), "here"),
-                );
+                // What is wrong with an idle keyword is the keyword, not what it says.
+                let span = if warning.code == Code::ManifestIdleKeyword {
+                    node.pointer_key_span(&warning.pointer)
+                } else {
+                    node.pointer_span(&warning.pointer)
+                };
+                decoder.report(Diagnostic::warning(warning.code, warning.message).at(span, "here"));
             }
             Some(schema)
         }

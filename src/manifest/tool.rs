@@ -37,6 +37,8 @@ pub struct Tool {
     pub idempotent: bool,
     /// `sandbox:`; `None` is the project's.
     pub sandbox: Option<SandboxSetting>,
+    /// The same with places. `None` if the manifest does not say.
+    pub sandbox_node: Option<Node>,
     /// `requiresApproval`: a boolean, or a mapping whose `when` the policy module reads.
     pub requires_approval: Option<RequiresApproval>,
     /// `cache.ttl`.

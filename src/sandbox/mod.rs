@@ -17,6 +17,6 @@ pub use error::SandboxError;
 pub use linux::{Cancel, Early, INIT_ARGUMENT, Stdin, init_main, run, run_with};
 pub use plan::{
     BackendChoice, FileDigest, Launcher, LimitsReport, MountReport, Plan, PlanInput, PlanReport, Program,
-    Protected, preflight, shown_everywhere,
+    Protected, check_bind, preflight, shown_everywhere,
 };
 pub use probe::{ProbeReport, ProbedLayer, probe, probe_with};

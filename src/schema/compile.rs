@@ -27,7 +27,7 @@ pub struct SchemaWarning {
     pub pointer: String,
     /// What is wrong; safe to print.
     pub message: String,
-    /// [`Code::ManifestUnknownFormat`], or [`Code::ManifestBadSchema`] for all else.
+    /// [`Code::ManifestUnknownFormat`], or [`Code::ManifestIdleKeyword`] for all else.
     pub code: Code,
 }
 

@@ -129,7 +129,7 @@ impl<'a> Check<'a> {
                     pointer: push_token(pointer, "default"),
                     message: "the default null is not of the type that is asked for, so it is not filled in"
                         .to_owned(),
-                    code: Code::ManifestBadSchema,
+                    code: Code::ManifestIdleKeyword,
                 });
             } else {
                 self.check(default, pointer, evaluated, steps);

@@ -98,14 +98,14 @@ impl<'a> Lint<'a> {
                     "a default below {} is not filled in: which branch holds is not certain",
                     quote(keyword)
                 );
-                self.warn(&push_token(pointer, "default"), Code::ManifestBadSchema, message);
+                self.warn(&push_token(pointer, "default"), Code::ManifestIdleKeyword, message);
             }
         }
         for key in map.keys() {
             if let Some(meant) = misspelt(key) {
                 let message =
                     format!("unknown keyword {} has no effect; did you mean {}?", quote(key), quote(meant));
-                self.warn(&push_token(pointer, key), Code::ManifestBadSchema, message);
+                self.warn(&push_token(pointer, key), Code::ManifestIdleKeyword, message);
             }
         }
     }
@@ -150,7 +150,7 @@ impl<'a> Lint<'a> {
                     "{} has no effect beside \"$ref\" in this draft; put both into \"allOf\"",
                     quote(key)
                 );
-                self.warn(&push_token(pointer, key), Code::ManifestBadSchema, message);
+                self.warn(&push_token(pointer, key), Code::ManifestIdleKeyword, message);
             }
         }
     }

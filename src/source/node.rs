@@ -87,6 +87,27 @@ impl Node {
         }
     }
 
+    /// The place of the key that an RFC 6901 pointer ends in; that of the value where there is no such key.
+    pub fn pointer_key_span(&self, pointer: &str) -> Span {
+        let parent = pointer.rsplit_once('/').and_then(|(parent, last)| {
+            let last = last.replace("~1", "/").replace("~0", "~");
+            self.at_pointer(parent)?.entry(&last).map(|entry| entry.key_span)
+        });
+        parent.unwrap_or_else(|| self.pointer_span(pointer))
+    }
+
+    /// The value that an RFC 6901 pointer names.
+    pub fn at_pointer(&self, pointer: &str) -> Option<&Self> {
+        pointer.split('/').skip(1).try_fold(self, |node, token| {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            match &node.kind {
+                NodeKind::Map(_) => node.get(&token),
+                NodeKind::Seq(items) => token.parse::<usize>().ok().and_then(|at| items.get(at)),
+                NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) | NodeKind::String(_) => None,
+            }
+        })
+    }
+
     /// The place of the value that an RFC 6901 pointer names, or of its nearest ancestor that exists.
     pub fn pointer_span(&self, pointer: &str) -> Span {
         let mut node = self;

@@ -10,6 +10,7 @@ use super::table::Table;
 use super::text::Text;
 use crate::diag::{Diagnostic, Severity};
 use crate::source::Files;
+use crate::text::Escaped;
 use crate::world::World;
 use serde::Serialize;
 use std::fmt;
@@ -61,6 +62,14 @@ pub enum OutputError {
     Write {
         /// `standard output` or `standard error`.
         stream: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A report was not written.
+    #[error("cannot write {path}: {source}")]
+    File {
+        /// The file.
+        path: Escaped,
         /// What the system says.
         source: io::Error,
     },
@@ -279,6 +288,13 @@ impl Ui {
     /// Writes a detail to standard error, if `-v` was given.
     pub fn detail(&mut self, text: &Text) -> Result<(), OutputError> {
         if self.options.verbose > 0 { self.err.line(text) } else { Ok(()) }
+    }
+
+    /// Writes lines for another program that reads along, such as workflow commands: to standard output, or to standard
+    /// error where that carries a document.
+    pub fn commands(&mut self, lines: &str) -> Result<(), OutputError> {
+        let stream = if self.options.format == Format::Human { &mut self.out } else { &mut self.err };
+        stream.write(lines.as_bytes())
     }
 
     /// Writes `error: …` to standard error; with `-q` in the JSON formats the document has to say it.

@@ -181,7 +181,10 @@ fn check_knows_tools_that_do_not_exist() {
         check("rules: [ { id: a, tool: [git_lgo, pay], action: deny } ]"),
         unknown("did you mean `git_log`?")
     );
-    assert_eq!(check("rules: [ { id: a, tool: \"svn_*\", action: deny } ]"), unknown(""));
+    assert_eq!(
+        check("rules: [ { id: a, tool: \"svn_*\", action: deny } ]"),
+        unknown("see what tools there are: toolctl tools list")
+    );
     assert_eq!(
         check("rules: [ { id: a, when: { tool: payy }, action: deny } ]"),
         unknown("did you mean `pay`?")

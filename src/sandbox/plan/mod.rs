@@ -16,6 +16,7 @@ pub use report::{LimitsReport, MountReport, PlanReport};
 pub(super) use build::{flat_unavailable, hex};
 pub(super) use roots::DEVICES;
 pub use roots::shown_everywhere;
+pub use tree::check_bind;
 
 #[cfg(test)]
 mod tests;

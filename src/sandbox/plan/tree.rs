@@ -98,6 +98,14 @@ pub(super) fn canonical(world: &dyn World, path: &Path) -> io::Result<PathBuf> {
     Ok(done)
 }
 
+/// Whether a sandbox could show a path of this machine.
+///
+/// # Errors
+/// [`SandboxError::BadRequest`] with the reason why it could not.
+pub fn check_bind(world: &dyn World, path: &Path) -> Result<(), SandboxError> {
+    bindable(world, path).map(|_| ())
+}
+
 /// An absolute path made canonical, or the reason why it cannot be bound.
 pub(super) fn bindable(world: &dyn World, path: &Path) -> Result<(PathBuf, Stat), SandboxError> {
     if !path.is_absolute() {
