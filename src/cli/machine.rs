@@ -27,7 +27,8 @@ pub(crate) fn lacks(
                 let node = tool.sandbox_node.as_ref();
                 let span = node.and_then(|node| node.at_pointer(&format!("/allowFS/{key}/{index}")));
                 // A single path may stand without a list around it.
-                let span = span.or_else(|| node?.at_pointer(&format!("/allowFS/{key}"))).map(|node| node.span);
+                let span =
+                    span.or_else(|| node?.at_pointer(&format!("/allowFS/{key}"))).map(|node| node.span);
                 found.extend(bind(world, path, &env, span));
             }
         }

@@ -103,7 +103,11 @@ fn check_condition(condition: &Condition, tool: &ToolFacts, named: bool, found: 
     for atom in atoms {
         if named && !splits {
             for path in arguments_of(atom) {
-                let at = if matches!(&atom.subject, Subject::Args(own) if own == path) { atom.key } else { atom.value };
+                let at = if matches!(&atom.subject, Subject::Args(own) if own == path) {
+                    atom.key
+                } else {
+                    atom.value
+                };
                 check_declared(path, tool, at, found);
             }
         }

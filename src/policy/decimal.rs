@@ -45,7 +45,8 @@ impl Decimal {
     pub(super) fn whole(&self) -> Option<i128> {
         let zeros = usize::try_from(self.point).ok()?.checked_sub(self.digits.len())?;
         let sign = if self.negative { "-" } else { "" };
-        let shown = if zeros < 40 { format!("{sign}0{}{}", self.digits, "0".repeat(zeros)) } else { return None };
+        let shown =
+            if zeros < 40 { format!("{sign}0{}{}", self.digits, "0".repeat(zeros)) } else { return None };
         shown.parse().ok()
     }
 
@@ -117,9 +118,14 @@ mod tests {
 
     #[test]
     fn knows_whole_numbers() {
-        for (text, expected) in
-            [("0", Some(0)), ("-12", Some(-12)), ("1.5e1", Some(15)), ("1.5", None), ("0.05", None), ("1e60", None)]
-        {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("-12", Some(-12)),
+            ("1.5e1", Some(15)),
+            ("1.5", None),
+            ("0.05", None),
+            ("1e60", None),
+        ] {
             let number = Decimal::parse(text).unwrap();
             assert_eq!(number.whole(), expected, "{text}");
             assert_eq!(number.is_whole(), expected.is_some() || text == "1e60", "{text}");

@@ -28,8 +28,16 @@ impl Vars {
         self.0.get(name)
     }
 
+    /// [`Self::expand`], or `None` if that reported something: what stands for a variable that is not there would only be
+    /// reported once more.
+    pub(super) fn expand_all(&self, decoder: &mut Decoder, node: &Node) -> Option<Node> {
+        let before = decoder.count();
+        let expanded = self.expand(decoder, node);
+        (decoder.count() == before).then_some(expanded)
+    }
+
     /// The node with every `${vars.x}` replaced. `${workspace}` stays: only `under` and `path` know what to do with it.
-    pub(super) fn expand(&self, decoder: &mut Decoder, node: &Node) -> Node {
+    fn expand(&self, decoder: &mut Decoder, node: &Node) -> Node {
         let kind = match &node.kind {
             NodeKind::String(text) if text.contains("${") => return self.expand_text(decoder, node, text),
             NodeKind::Seq(items) => {

@@ -266,13 +266,13 @@ fn warnings_name_what_has_no_effect() {
         "c": {"anyOf": [{"type": "object", "properties": {"d": {"default": 1}}}]}, "required": {"type": "string"}
     }});
     insta::assert_snapshot!(warnings(&schema), @r#"
-    manifest/bad-schema /propertes: unknown keyword "propertes" has no effect; did you mean "properties"?
+    manifest/idle-keyword /propertes: unknown keyword "propertes" has no effect; did you mean "properties"?
     manifest/unknown-format /properties/a/format: format "uri-tmplate" is not known and not checked
-    manifest/bad-schema /properties/c/anyOf/0/properties/d/default: a default below "anyOf" is not filled in: which branch holds is not certain
+    manifest/idle-keyword /properties/c/anyOf/0/properties/d/default: a default below "anyOf" is not filled in: which branch holds is not certain
     "#);
     let schema = json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"$ref": "#/definitions/a", "minLength": 3, "description": "x"}},
         "definitions": {"a": {"type": "string"}}});
-    insta::assert_snapshot!(warnings(&schema), @r#"manifest/bad-schema /properties/a/minLength: "minLength" has no effect beside "$ref" in this draft; put both into "allOf""#);
+    insta::assert_snapshot!(warnings(&schema), @r#"manifest/idle-keyword /properties/a/minLength: "minLength" has no effect beside "$ref" in this draft; put both into "allOf""#);
     assert_eq!(warnings(&json!({"properties": {"a": {"format": "date-time"}, "b": {"format": "uri"}}})), "");
     let (_, found) = Schema::compile_any(&json!({"format": "nope"})).unwrap();
     assert_eq!(found[0].code, Code::ManifestUnknownFormat);
@@ -353,7 +353,7 @@ fn f109_a_null_that_the_schema_does_not_take_is_no_default() {
     let schema = json!({"properties": {"a": {"type": "string", "default": null}, "b": {"type": ["string", "null"], "default": null}}});
     assert_eq!(
         warnings(&schema),
-        "manifest/bad-schema /properties/a/default: the default null is not of the type that is asked for, so it is not filled in"
+        "manifest/idle-keyword /properties/a/default: the default null is not of the type that is asked for, so it is not filled in"
     );
     let mut value = json!({});
     assert_eq!(compile(&schema).fill_defaults(&mut value), ["/b"]);

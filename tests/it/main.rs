@@ -15,6 +15,7 @@ mod docs;
 mod errors;
 mod field_cases;
 mod harness;
+mod lint;
 mod main_job;
 mod plan_is_run;
 mod prompt;

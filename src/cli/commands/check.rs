@@ -58,8 +58,10 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
 fn allowed_codes(texts: &[String]) -> Result<Vec<Code>, Failure> {
     let one = |text: &String| {
         Code::parse(text).ok_or_else(|| {
-            let fault =
-                Diagnostic::error(Code::UsageError, format!("there is no diagnostic code `{}`", escape(text)));
+            let fault = Diagnostic::error(
+                Code::UsageError,
+                format!("there is no diagnostic code `{}`", escape(text)),
+            );
             Failure::Usage(match nearest(text, Code::ALL.iter().map(|code| code.as_str())) {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault.help("see all codes: toolctl explain"),
@@ -164,8 +166,7 @@ fn report(
     checked: &Checked,
 ) -> Result<Exit, Failure> {
     let count = |severity: Severity| findings.iter().filter(|finding| finding.severity == severity).count();
-    let (errors, warnings, notes) =
-        (count(Severity::Error), count(Severity::Warning), count(Severity::Note));
+    let (errors, warnings, notes) = (count(Severity::Error), count(Severity::Warning), count(Severity::Note));
     let failed = errors > 0 || (args.strict && warnings > 0);
     let document = json!({
         "schema": "toolctl.check/v1", "ok": !failed, "tools": checked.tools, "policies": checked.policies,

@@ -21,8 +21,8 @@ struct Many {
 
 /// Programs that only turn input into output.
 const LOCAL: [&str; 18] = [
-    "jq", "cat", "ls", "grep", "sed", "awk", "head", "tail", "sort", "uniq", "wc", "find", "rg", "sqlite3", "tr", "cut",
-    "diff", "file",
+    "jq", "cat", "ls", "grep", "sed", "awk", "head", "tail", "sort", "uniq", "wc", "find", "rg", "sqlite3",
+    "tr", "cut", "diff", "file",
 ];
 /// Folders of the system: what is there is nobody's to write but the administrator's.
 const SYSTEM: [&str; 10] =
@@ -55,13 +55,7 @@ fn at(tool: &Tool, pointer: &str, key: bool) -> Option<Span> {
     Some(if key { node.pointer_key_span(pointer) } else { node.pointer_span(pointer) })
 }
 
-fn wide(
-    tool: &Tool,
-    at: Option<Span>,
-    message: impl Into<String>,
-    remark: &str,
-    help: &str,
-) -> Diagnostic {
+fn wide(tool: &Tool, at: Option<Span>, message: impl Into<String>, remark: &str, help: &str) -> Diagnostic {
     let warning = Diagnostic::warning(Code::ManifestWideSandbox, message).help(help);
     match at {
         Some(span) => warning.at(span, remark),

@@ -33,12 +33,31 @@ const TOKENS: [(&str, usize); 22] = [
 ];
 /// Options after which a secret stands.
 const OPTIONS: [&str; 12] = [
-    "--password", "--passwd", "--pass", "--token", "--api-key", "--apikey", "--secret", "--auth-token",
-    "--access-token", "--client-secret", "--private-key", "--secret-key",
+    "--password",
+    "--passwd",
+    "--pass",
+    "--token",
+    "--api-key",
+    "--apikey",
+    "--secret",
+    "--auth-token",
+    "--access-token",
+    "--client-secret",
+    "--private-key",
+    "--secret-key",
 ];
 /// Words of names of variables that hold secrets.
 const WORDS: [&str; 10] = [
-    "TOKEN", "PASSWORD", "PASSWD", "SECRET", "APIKEY", "API_KEY", "PRIVATE_KEY", "ACCESS_KEY", "CREDENTIALS", "PAT",
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "SECRET",
+    "APIKEY",
+    "API_KEY",
+    "PRIVATE_KEY",
+    "ACCESS_KEY",
+    "CREDENTIALS",
+    "PAT",
 ];
 
 pub(super) fn lint(tool: &Tool, found: &mut Vec<Diagnostic>) {

@@ -49,7 +49,7 @@ fn one_entry(
     let effects = map.required(decoder, "effect").and_then(|n| matcher::effects(decoder, n));
     let when = match map.optional("when") {
         Some(node) => {
-            let node = vars.expand(decoder, node);
+            let node = vars.expand_all(decoder, node)?;
             if matches!(&node.kind, NodeKind::Map(entries) if entries.is_empty()) {
                 decoder.bad_value(node.span, "`when` has no condition", "leave `when` out");
             }

@@ -49,7 +49,7 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let action_node = map.required(decoder, "action");
     let kind = action_node.and_then(|n| action(decoder, n));
     let tools = map.optional("tool").and_then(|n| {
-        let expanded = file.vars.expand(decoder, n);
+        let expanded = file.vars.expand_all(decoder, n)?;
         matcher::tool_selector(decoder, &expanded)
     });
     let effect = map.optional("effect").and_then(|n| effect(decoder, n));
@@ -119,7 +119,7 @@ fn optional_condition(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) 
     if is_empty(node) {
         return None;
     }
-    let expanded = file.vars.expand(decoder, node);
+    let expanded = file.vars.expand_all(decoder, node)?;
     condition(decoder, &expanded, Scope::Rule)
 }
 

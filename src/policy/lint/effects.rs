@@ -13,15 +13,37 @@ use serde_json::Value;
 
 /// First words of the names of tools that change something.
 const WRITERS: [&str; 24] = [
-    "write", "delete", "remove", "rm", "update", "create", "insert", "set", "put", "post", "push", "send", "drop",
-    "kill", "move", "mv", "edit", "install", "uninstall", "deploy", "commit", "rename", "truncate", "upload",
+    "write",
+    "delete",
+    "remove",
+    "rm",
+    "update",
+    "create",
+    "insert",
+    "set",
+    "put",
+    "post",
+    "push",
+    "send",
+    "drop",
+    "kill",
+    "move",
+    "mv",
+    "edit",
+    "install",
+    "uninstall",
+    "deploy",
+    "commit",
+    "rename",
+    "truncate",
+    "upload",
 ];
 /// First words of those that only look, whatever they look at.
-const READERS: [&str; 12] = [
-    "get", "list", "show", "read", "search", "find", "query", "fetch", "describe", "count", "check", "diff",
-];
+const READERS: [&str; 12] =
+    ["get", "list", "show", "read", "search", "find", "query", "fetch", "describe", "count", "check", "diff"];
 /// Arguments that name what a tool writes.
-const OUTPUTS: [&str; 7] = ["output_file", "outfile", "out_file", "output_path", "outputFile", "outputPath", "dest"];
+const OUTPUTS: [&str; 7] =
+    ["output_file", "outfile", "out_file", "output_path", "outputFile", "outputPath", "dest"];
 
 pub(super) fn lint(scope: &Scope<'_>, rules: &[Subjected<'_>]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -68,7 +90,8 @@ fn open_end(tool: &ToolFacts, entries: &[EffectEntry]) -> Option<Diagnostic> {
     if none(gap.as_ref(), tool) {
         return None;
     }
-    let message = format!("some calls of `{}` have no effect: every entry has a condition", escape(&tool.name));
+    let message =
+        format!("some calls of `{}` have no effect: every entry has a condition", escape(&tool.name));
     Some(
         Diagnostic::warning(Code::PolicyMissingEffects, message)
             .at(last.span, "the last one")
@@ -77,11 +100,7 @@ fn open_end(tool: &ToolFacts, entries: &[EffectEntry]) -> Option<Diagnostic> {
 }
 
 /// Tools that a host grants and that nobody classifies.
-fn unclassified(
-    scope: &Scope<'_>,
-    source: &PolicySource,
-    rules: &[Subjected<'_>],
-) -> Vec<Diagnostic> {
+fn unclassified(scope: &Scope<'_>, source: &PolicySource, rules: &[Subjected<'_>]) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut named: Vec<&str> = Vec::new();
     for rule in rules.iter().filter(|rule| rule.rule.kind.is_grant() && std::ptr::eq(rule.source, source)) {

@@ -113,7 +113,8 @@ impl Field {
             Decimal::parse(&number.to_string()).map(|bound| (bound, inclusive))
         };
         // Draft 4 has exclusive bounds as booleans; the inclusive reading is the wider one.
-        field.low = [bound("minimum", true), bound("exclusiveMinimum", false)].into_iter().flatten().collect();
+        field.low =
+            [bound("minimum", true), bound("exclusiveMinimum", false)].into_iter().flatten().collect();
         field.high =
             [bound("maximum", true), bound("exclusiveMaximum", false)].into_iter().flatten().collect();
         let count = |key: &str| schema.get(key).and_then(Value::as_u64);

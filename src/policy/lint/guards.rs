@@ -13,8 +13,20 @@ use serde_json::Value;
 
 /// Names that people protect; on some disks any mixture of cases is the same file.
 const PROTECTED: [&str; 14] = [
-    ".env", ".git", ".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".npmrc", ".pypirc", ".pgpass", ".envrc", "id_rsa",
-    "id_ed25519", ".pem",
+    ".env",
+    ".git",
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".kube",
+    ".netrc",
+    ".npmrc",
+    ".pypirc",
+    ".pgpass",
+    ".envrc",
+    "id_rsa",
+    "id_ed25519",
+    ".pem",
 ];
 
 pub(super) fn lint(rule: &Subjected<'_>, all: &[Subjected<'_>], scope: &Scope<'_>) -> Vec<Diagnostic> {
@@ -99,16 +111,16 @@ fn other_door(
 ) -> Option<Diagnostic> {
     let selects = |rule: &Subjected<'_>, tool: &ToolFacts| rule.tools.iter().any(|one| one.name == tool.name);
     let guarded = |tool: &ToolFacts| {
-        all.iter().filter(|other| other.rule.kind == RuleKind::Guard(Action::Deny) && selects(other, tool)).any(
-            |other| {
+        all.iter()
+            .filter(|other| other.rule.kind == RuleKind::Guard(Action::Deny) && selects(other, tool))
+            .any(|other| {
                 // A guard without conditions, or with one of the same patterns, closes the door.
                 other.atoms().is_empty()
                     || other.atoms().iter().any(|atom| {
                         let Test::Path(known) = &atom.test else { return false };
                         known.written.iter().any(|text| globs.written.contains(text))
                     })
-            },
-        )
+            })
     };
     let door = scope.tools.iter().find(|tool| {
         reaches_files(tool)

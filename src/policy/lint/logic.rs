@@ -94,9 +94,7 @@ fn of_atom<'r>(atom: &'r Atom, goal: Goal, tool: &str) -> Alternatives<'r> {
 }
 
 /// Alternatives that fulfil all parts at once.
-pub(super) fn all<'r>(
-    parts: impl IntoIterator<Item = Option<Alternatives<'r>>>,
-) -> Option<Alternatives<'r>> {
+pub(super) fn all<'r>(parts: impl IntoIterator<Item = Option<Alternatives<'r>>>) -> Option<Alternatives<'r>> {
     let mut found: Alternatives<'r> = vec![Vec::new()];
     for part in parts {
         let part = part?;

@@ -204,7 +204,10 @@ fn boolean_possible(field: &Field, said: &[Said<'_>]) -> bool {
     [Value::Bool(true), Value::Bool(false)].iter().any(|value| {
         let chosen = field.choices.as_ref().is_none_or(|choices| choices.contains(value));
         chosen
-            && said.iter().filter_map(|one| membership(*one)).all(|(all, inside, _)| all.contains(&value) == inside)
+            && said
+                .iter()
+                .filter_map(|one| membership(*one))
+                .all(|(all, inside, _)| all.contains(&value) == inside)
     })
 }
 
@@ -237,9 +240,8 @@ fn list_possible(field: &Field, said: &[Said<'_>], subject: &Subject, tool: &Too
         let tests: Vec<Said<'_>> = quantifier.tests.iter().map(|test| (test, Says::True)).collect();
         item_possible(&tests)
     };
-    let fails = |quantifier: &Quantifier| {
-        quantifier.tests.iter().any(|test| item_possible(&[(test, Says::False)]))
-    };
+    let fails =
+        |quantifier: &Quantifier| quantifier.tests.iter().any(|test| item_possible(&[(test, Says::False)]));
     (low == 0 || item_possible(&[]))
         && quantified(false, Says::True).all(holds)
         && quantified(true, Says::False).all(fails)
@@ -252,7 +254,11 @@ pub(super) fn lengths(said: &[Said<'_>], within: (u64, u64), measures: (Measure,
         let Test::Size(size) = test else { continue };
         let holds = *says == Says::True;
         if size.measure == measures.0 {
-            if holds { low = low.max(size.limit) } else { high = high.min(size.limit.saturating_sub(1)) }
+            if holds {
+                low = low.max(size.limit)
+            } else {
+                high = high.min(size.limit.saturating_sub(1))
+            }
             // Nothing is shorter than nothing.
             if !holds && size.limit == 0 {
                 return (1, 0);

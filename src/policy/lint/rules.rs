@@ -81,11 +81,8 @@ fn never_matches(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
         return;
     }
     let Some(unless) = &rule.rule.unless else { return };
-    let (selects, excepts) = if rule.rule.kind.is_grant() {
-        (Goal::True, Goal::False)
-    } else {
-        (Goal::NotFalse, Goal::NotTrue)
-    };
+    let (selects, excepts) =
+        if rule.rule.kind.is_grant() { (Goal::True, Goal::False) } else { (Goal::NotFalse, Goal::NotTrue) };
     let never = |selects, excepts| {
         concerned.iter().all(|tool| {
             let both = all([selected(rule, selects, tool), of(unless, excepts, &tool.name)]);
@@ -187,9 +184,10 @@ impl<'j> Judge<'j, '_> {
 
     /// Whether `wide` matches whenever `narrow` does, for every tool of `narrow`.
     fn covers_all(&self, wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
-        narrow.tools.iter().all(|tool| {
-            wide.tools.iter().any(|known| known.name == tool.name) && covers(wide, narrow, tool)
-        })
+        narrow
+            .tools
+            .iter()
+            .all(|tool| wide.tools.iter().any(|known| known.name == tool.name) && covers(wide, narrow, tool))
     }
 
     /// A rule that, for some tool, covers the grant, if for every tool there is one.
@@ -206,7 +204,8 @@ impl<'j> Judge<'j, '_> {
             let candidates = self.by_tool.get(tool.name.as_str()).cloned().unwrap_or_default();
             let found = candidates.into_iter().find(|other_at| {
                 let Some(other) = rules.get(*other_at) else { return false };
-                if *other_at == at || !other.sound || !other.counts_for(tool) || !speaks_of_less(other, grant) {
+                if *other_at == at || !other.sound || !other.counts_for(tool) || !speaks_of_less(other, grant)
+                {
                     return false;
                 }
                 let compared = self.compared.entry(tool.name.as_str()).or_default();
@@ -256,7 +255,9 @@ fn shadowed(grant: &Subjected<'_>, guard: &Subjected<'_>) -> Diagnostic {
     Diagnostic::error(Code::PolicyShadowedGrant, message)
         .at(grant.rule.span, "never counts")
         .see(guard.rule.span, "denies the same calls")
-        .help("the strictest answer wins; remove the grant, or write the exception as `unless` into the guard")
+        .help(
+            "the strictest answer wins; remove the grant, or write the exception as `unless` into the guard",
+        )
 }
 
 fn redundant(grant: &Subjected<'_>, other: &Subjected<'_>) -> Diagnostic {

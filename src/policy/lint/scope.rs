@@ -67,7 +67,8 @@ impl<'a> Scope<'a> {
 
     /// All effects that calls of a tool can have; empty if nobody says any.
     pub(super) fn effects(&self, tool: &ToolFacts) -> EffectSet {
-        let entries = self.hosts().flat_map(|source| source.file.effects.get(&tool.name).into_iter().flatten());
+        let entries =
+            self.hosts().flat_map(|source| source.file.effects.get(&tool.name).into_iter().flatten());
         let found = entries.fold(EffectSet::EMPTY, |all, entry| all.union(entry.effects));
         tool.builtin_effects.map_or(found, |engine| engine.union(found))
     }

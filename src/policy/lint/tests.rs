@@ -8,7 +8,8 @@ use crate::policy::tests::{Lab, host, set, source};
 use crate::policy::{LegacyApproval, ToolFacts};
 use serde_json::{Value, json};
 
-const EFFECTS: &str = "effects:\n  pay: [{effect: external}]\n  read: [{effect: read}]\n  find: [{effect: read}]\n";
+const EFFECTS: &str =
+    "effects:\n  pay: [{effect: external}]\n  read: [{effect: read}]\n  find: [{effect: read}]\n";
 
 fn tool(name: &str, parameters: Value) -> ToolFacts {
     let mut tool = Lab::new(name, json!({})).tool;
@@ -190,22 +191,33 @@ fn grants_that_change_nothing() {
     ];
     for (first, one, second, other, expected) in table {
         let rule = |id: &str, action: &str, when: &str| {
-            format!("- {{id: {id}, tool: [read, find], when: {{args.path: {when}}}, action: {action}, reason: x}}\n")
+            format!(
+                "- {{id: {id}, tool: [read, find], when: {{args.path: {when}}}, action: {action}, reason: x}}\n"
+            )
         };
         let rules = format!("{}{}", rule("a", first, one), rule("b", second, other));
         assert_eq!(lint_rules(&rules), expected, "{first} {one} {second} {other}");
     }
     let table = [
         // One of the two tools is not covered.
-        ("tool: read, when: {args.path: {under: [src]}}", "tool: [read, find], when: {args.path: {under: [src]}}", None),
+        (
+            "tool: read, when: {args.path: {under: [src]}}",
+            "tool: [read, find], when: {args.path: {under: [src]}}",
+            None,
+        ),
         // An absent argument: the guard matches in doubt, the grant does not.
-        ("tool: read, when: {args.from: {exists: true, under: [a]}}", "tool: read, when: {args.path: {under: [a]}}", None),
+        (
+            "tool: read, when: {args.from: {exists: true, under: [a]}}",
+            "tool: read, when: {args.path: {under: [a]}}",
+            None,
+        ),
         ("tool: read", "tool: read, when: {args.path: {under: [a]}}", shadowed),
         ("effect: external", "tool: read, when: {args.path: {under: [a]}}", None),
     ];
     for (guard, grant, expected) in table {
-        let rules =
-            format!("- {{id: a, {guard}, action: deny, reason: x}}\n- {{id: b, {grant}, action: allow, reason: x}}");
+        let rules = format!(
+            "- {{id: a, {guard}, action: deny, reason: x}}\n- {{id: b, {grant}, action: allow, reason: x}}"
+        );
         assert_eq!(lint_rules(&rules), expected, "{guard} {grant}");
     }
     let limited = "- {id: a, tool: read, when: {args.path: {under: [a]}}, action: allow}\n\
@@ -229,7 +241,8 @@ fn grants_that_give_much() {
     for (rule, expected) in table {
         assert_eq!(lint_rules(&format!("- {{id: a, {rule}, reason: x}}")), expected, "{rule}");
     }
-    let guarded = "- {id: a, tool: pay, always: true, action: allow}\n- {id: b, tool: pay, action: {atLeast: ask}}";
+    let guarded =
+        "- {id: a, tool: pay, always: true, action: allow}\n- {id: b, tool: pay, action: {atLeast: ask}}";
     assert_eq!(lint_rules(guarded), None);
     let allow = "policy: h\nformat: 1\nrole: host\neffects: {pay: {effect: external}}\nrules: [{id: a, tool: pay, when: {args.amount: {lt: 5}}, action: allow}]";
     let with = |sandbox: Option<SandboxConfig>| {
@@ -316,9 +329,21 @@ fn effects_that_are_missing_or_wrong() {
     let table = [
         ("pay", "{effect: external}", None),
         ("pay", "[{when: {args.urgent: true}, effect: external}]", Some(Code::PolicyMissingEffects)),
-        ("pay", "[{when: {args.urgent: true}, effect: external}, {when: {args.urgent: false}, effect: write}]", None),
-        ("pay", "[{effect: read}, {when: {args.urgent: true}, effect: external}]", Some(Code::PolicyUnreachableEffect)),
-        ("pay", "[{when: {args.memo: a}, effect: read}, {when: {args.memo: a}, effect: write}, {effect: write}]", None),
+        (
+            "pay",
+            "[{when: {args.urgent: true}, effect: external}, {when: {args.urgent: false}, effect: write}]",
+            None,
+        ),
+        (
+            "pay",
+            "[{effect: read}, {when: {args.urgent: true}, effect: external}]",
+            Some(Code::PolicyUnreachableEffect),
+        ),
+        (
+            "pay",
+            "[{when: {args.memo: a}, effect: read}, {when: {args.memo: a}, effect: write}, {effect: write}]",
+            None,
+        ),
         ("delete_note", "{effect: read}", Some(Code::PolicyReadThatWrites)),
         ("delete_note", "{effect: write}", None),
         ("list_deploy", "{effect: read}", None),
@@ -355,7 +380,8 @@ fn delegates_and_exemptions() {
     let exempt = |action: &str, legacy: LegacyApproval| {
         let mut tools = tools();
         tools[0].requires_approval = Some(RequiresApproval::Always(false));
-        let text = host(&format!("- {{id: a, tool: pay, when: {{effect: read}}, action: {action}, reason: x}}"));
+        let text =
+            host(&format!("- {{id: a, tool: pay, when: {{effect: read}}, action: {action}, reason: x}}"));
         let set = set(vec![source(&text, Layer::Project, true)]);
         let found = lint_policies(&set, &tools, &legacy, &|_| None);
         found.iter().any(|finding| finding.code == Code::PolicyIdleExemption)

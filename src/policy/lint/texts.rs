@@ -63,7 +63,11 @@ fn text_possible(field: &Field, said: &[Said<'_>], (low, high): (u64, u64)) -> b
     };
     if let Some(choices) = &field.choices {
         let mut language = Language::new(false);
-        choices.iter().filter_map(|v| v.as_str()).filter(|text| fits(text)).for_each(|t| language.add_text(t));
+        choices
+            .iter()
+            .filter_map(|v| v.as_str())
+            .filter(|text| fits(text))
+            .for_each(|t| language.add_text(t));
         sides.add(language, Says::True);
     }
     for one in said {

@@ -77,7 +77,9 @@ fn bare_host(source: &str) -> Option<String> {
         if c.is_ascii_alphanumeric() || c == '-' || (c == '.' && before != '\\') {
             word.push(c);
         } else {
-            if is_host(&word) && !(word.ends_with('.') || "*+?{".contains(c) && word.matches('.').count() == 1) {
+            if is_host(&word)
+                && !(word.ends_with('.') || "*+?{".contains(c) && word.matches('.').count() == 1)
+            {
                 return Some(word);
             }
             word.clear();
@@ -156,7 +158,8 @@ fn optional(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
             }
         }
         for path in paths.into_iter().filter(|path| !says_exists(path)) {
-            let lacks = |tool: &&&ToolFacts| rule.names(tool) && is_optional(&tool.parameters, path.segments());
+            let lacks =
+                |tool: &&&ToolFacts| rule.names(tool) && is_optional(&tool.parameters, path.segments());
             let Some(tool) = rule.tools.iter().find(lacks) else { continue };
             found.push(missing(rule, tool, atom, path));
             return;
@@ -188,14 +191,16 @@ fn reasons(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
             );
         }
         (Some(reason), Some(span)) => {
-            let secret = Reason::arguments(reason).find(|path| {
-                rule.tools.iter().any(|tool| is_secret(&tool.parameters, path.segments()))
-            });
+            let secret = Reason::arguments(reason)
+                .find(|path| rule.tools.iter().any(|tool| is_secret(&tool.parameters, path.segments())));
             if let Some(path) = secret {
                 found.push(
-                    Diagnostic::warning(Code::PolicySecretReason, format!("this reason would show `{path}`, a secret"))
-                        .at(span, "shown as (secret)")
-                        .help("leave it out"),
+                    Diagnostic::warning(
+                        Code::PolicySecretReason,
+                        format!("this reason would show `{path}`, a secret"),
+                    )
+                    .at(span, "shown as (secret)")
+                    .help("leave it out"),
                 );
             }
         }

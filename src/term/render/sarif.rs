@@ -10,7 +10,8 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 /// A SARIF log with one run.
 #[derive(Debug, Serialize)]
