@@ -4,6 +4,7 @@
 use crate::harness::{Project, Ran, ordinary};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -165,7 +166,7 @@ fn reports_go_beside_the_normal_output() {
     ]);
     let ran = ran.expect(1).says("policy/redundant");
     let out = ran.out();
-    assert!(out.contains("::error file=policies/main.yaml,line=7,endLine=7,col="), "{out}");
+    assert!(out.contains("::error file=policies/main.yaml,line=8,endLine=8,col="), "{out}");
     assert!(out.contains("1 error, 0 warnings"), "{out}");
     let read = |name: &str| fs::read_to_string(project.dir().join(name)).unwrap();
     assert!(out.contains(read("out.txt").trim_end()));
@@ -233,10 +234,12 @@ fn many_tools_and_rules_take_seconds() {
     for at in 0..1000 {
         let manifest = fs::read_to_string(fixtures().join("policy/claim/good/tools.d/show.yaml")).unwrap();
         project.file(&format!("tools.d/t{at}.yaml"), manifest.replace("name: show", &format!("name: t{at}")));
-        rules.push_str(&format!(
-            "  - {{ id: r{at}, tool: t{at}, when: {{ args.path: {{ under: [src/{at}] }} }}, action: allow }}\n"
-        ));
-        effects.push_str(&format!("  t{at}: [ {{ effect: read }} ]\n"));
+        writeln!(
+            rules,
+            "  - {{ id: r{at}, tool: t{at}, when: {{ args.path: {{ under: [src/{at}] }} }}, action: allow }}"
+        )
+        .unwrap();
+        writeln!(effects, "  t{at}: [ {{ effect: read }} ]").unwrap();
     }
     project.file(
         "policies/main.yaml",

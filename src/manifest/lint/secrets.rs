@@ -126,16 +126,17 @@ fn command(tool: &Tool, argv: &[ArgvElement], found: &mut Vec<Diagnostic>) {
     flatten(argv, &mut all);
     let mut option = false;
     for element in all {
-        let (template, span, args): (Option<&Template>, Option<Span>, Vec<&str>) = match element {
+        let (template, span, filled): (Option<&Template>, Option<Span>, Vec<&str>) = match element {
             ArgvElement::One(template) => (Some(template), template.span, template.args().collect()),
             ArgvElement::Splice { arg, span } => (None, *span, vec![arg]),
             ArgvElement::Group { .. } => continue,
         };
-        if let Some(name) = args.iter().find(|name| is_secret_argument(tool, name)) {
+        if let Some(name) = filled.iter().find(|name| is_secret_argument(tool, name)) {
             let message = format!("the secret argument `{}` would stand in a command line", escape(name));
             found.push(in_command(message, span, "hand it over on standard input: `stdin: \"{args.NAME}\"`"));
         }
-        let literal: String = template.into_iter().flat_map(|template| &template.parts).map(text).collect();
+        let literal: String =
+            template.into_iter().flat_map(|template| &template.parts).map(literal_of).collect();
         let fixed = template.and_then(Template::literal);
         let assigned = fixed
             .and_then(|text| text.split_once('='))
@@ -149,7 +150,8 @@ fn command(tool: &Tool, argv: &[ArgvElement], found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn text(part: &TemplatePart) -> &str {
+/// The text of a part, with a character that no token has in place of what is filled in.
+fn literal_of(part: &TemplatePart) -> &str {
     match part {
         TemplatePart::Text(text) => text,
         TemplatePart::Arg(_) | TemplatePart::Workspace | TemplatePart::ToolDir | TemplatePart::Ctx(_) => "\0",

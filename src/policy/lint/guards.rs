@@ -12,7 +12,7 @@ use crate::text::escape;
 use serde_json::Value;
 
 /// Names that people protect; on some disks any mixture of cases is the same file.
-const PROTECTED: [&str; 14] = [
+const PROTECTED: [&str; 13] = [
     ".env",
     ".git",
     ".ssh",
@@ -26,7 +26,6 @@ const PROTECTED: [&str; 14] = [
     ".envrc",
     "id_rsa",
     "id_ed25519",
-    ".pem",
 ];
 
 pub(super) fn lint(rule: &Subjected<'_>, all: &[Subjected<'_>], scope: &Scope<'_>) -> Vec<Diagnostic> {
@@ -90,7 +89,9 @@ fn loose(globs: &Globs, atom: &Atom) -> Option<Diagnostic> {
         );
     }
     let protected = written.iter().find(|pattern| {
-        pattern.split('/').any(|name| PROTECTED.iter().any(|known| name == *known || name.ends_with(".pem")))
+        pattern.split('/').any(|name| {
+            PROTECTED.iter().any(|known| name == *known || matches!(name.rsplit_once('.'), Some((_, "pem"))))
+        })
     });
     match protected {
         Some(pattern) if !globs.fold => warn(
@@ -110,17 +111,20 @@ fn other_door(
     scope: &Scope<'_>,
 ) -> Option<Diagnostic> {
     let selects = |rule: &Subjected<'_>, tool: &ToolFacts| rule.tools.iter().any(|one| one.name == tool.name);
+    let same_files = |other: &Subjected<'_>| {
+        other.atoms().iter().flat_map(|atom| inner(&atom.test)).any(|test| {
+            let Test::Path(known) = test else { return false };
+            known.written.iter().any(|text| globs.written.contains(text))
+        })
+    };
+    let denies = |other: &&Subjected<'_>| other.rule.kind == RuleKind::Guard(Action::Deny);
+    if all.iter().filter(denies).any(|other| other.rule.mask.is_some() && same_files(other)) {
+        return None;
+    }
     let guarded = |tool: &ToolFacts| {
-        all.iter()
-            .filter(|other| other.rule.kind == RuleKind::Guard(Action::Deny) && selects(other, tool))
-            .any(|other| {
-                // A guard without conditions, or with one of the same patterns, closes the door.
-                other.atoms().is_empty()
-                    || other.atoms().iter().any(|atom| {
-                        let Test::Path(known) = &atom.test else { return false };
-                        known.written.iter().any(|text| globs.written.contains(text))
-                    })
-            })
+        // A guard without conditions, or with one of the same patterns, closes the door.
+        let closes = |other: &Subjected<'_>| other.atoms().is_empty() || same_files(other);
+        all.iter().filter(denies).any(|other| selects(other, tool) && closes(other))
     };
     let door = scope.tools.iter().find(|tool| {
         reaches_files(tool)

@@ -16,6 +16,8 @@ mod texts;
 mod wording;
 
 #[cfg(test)]
+mod soundness;
+#[cfg(test)]
 mod tests;
 
 pub use entry::lint_policies;

@@ -20,7 +20,7 @@ pub(super) fn possible(field: &Field, said: &[Said<'_>]) -> bool {
             (Bound::Le, true) | (Bound::Gt, false) => high.push((number, true)),
         }
     }
-    let mut sets: Vec<Vec<Decimal>> = field.choices.iter().map(|all| decimals(all)).collect();
+    let mut sets: Vec<Vec<Decimal>> = field.choices.iter().map(decimals).collect();
     let mut excluded = Vec::new();
     for (values, inside, _) in said.iter().filter_map(|one| membership(*one)) {
         let numbers = decimals(values);

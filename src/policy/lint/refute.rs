@@ -167,7 +167,7 @@ fn may_equal(operands: &[Operand], kind: Types) -> bool {
 
 /// The literals of which a value has to be one, or may be none; `None` if the test says something else. The second part
 /// says which, the third that case does not count.
-pub(super) fn membership<'r>((test, says): Said<'r>) -> Option<(Vec<&'r Value>, bool, bool)> {
+pub(super) fn membership((test, says): Said<'_>) -> Option<(Vec<&Value>, bool, bool)> {
     let (operands, negated, fold) = match test {
         Test::Equal(equal) => (std::slice::from_ref(&equal.operand), false, equal.fold),
         Test::OneOf(one) => (one.operands.as_slice(), one.negated, one.fold),
@@ -253,18 +253,14 @@ pub(super) fn lengths(said: &[Said<'_>], within: (u64, u64), measures: (Measure,
     for (test, says) in said {
         let Test::Size(size) = test else { continue };
         let holds = *says == Says::True;
-        if size.measure == measures.0 {
-            if holds {
-                low = low.max(size.limit)
-            } else {
-                high = high.min(size.limit.saturating_sub(1))
-            }
+        match (size.measure == measures.0, size.measure == measures.1, holds) {
+            (true, _, true) => low = low.max(size.limit),
             // Nothing is shorter than nothing.
-            if !holds && size.limit == 0 {
-                return (1, 0);
-            }
-        } else if size.measure == measures.1 {
-            if holds { high = high.min(size.limit) } else { low = low.max(size.limit.saturating_add(1)) }
+            (true, _, false) if size.limit == 0 => return (1, 0),
+            (true, _, false) => high = high.min(size.limit - 1),
+            (_, true, true) => high = high.min(size.limit),
+            (_, true, false) => low = low.max(size.limit.saturating_add(1)),
+            (false, false, _) => {}
         }
     }
     (low, high)

@@ -155,7 +155,7 @@ impl<'j> Judge<'j, '_> {
                 !none(alternatives.as_ref(), tool)
             })
             .collect();
-        if let Some(guard) = self.covered(at, &tools, |_, guard| {
+        if let Some(guard) = self.covered(at, &tools, |guard| {
             guard.rule.kind == RuleKind::Guard(Action::Deny)
                 && !guard.rule.evaluate
                 && guard.source.file.applies_for.is_none()
@@ -167,7 +167,7 @@ impl<'j> Judge<'j, '_> {
         if !plain || names_executed_later(grant) {
             return None;
         }
-        let other = self.covered(at, &tools, |judge, other| {
+        let other = self.covered(at, &tools, |other| {
             let alike = other.rule.kind.is_grant() && same_unit(grant, other);
             let stricter = other.rule.kind.action() > grant.rule.kind.action();
             // Of two that say the same the first one stays.
@@ -175,19 +175,11 @@ impl<'j> Judge<'j, '_> {
                 other.rule.kind == grant.rule.kind
                     && (std::ptr::eq(other.source, grant.source) && other.rule.span < grant.rule.span
                         || !std::ptr::eq(other.source, grant.source) && other.rule.id < grant.rule.id
-                        || !judge.covers_all(grant, other))
+                        || !covers_all(grant, other))
             };
             alike && (stricter || earlier())
         })?;
         rules.get(other).map(|other| redundant(grant, other))
-    }
-
-    /// Whether `wide` matches whenever `narrow` does, for every tool of `narrow`.
-    fn covers_all(&self, wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
-        narrow
-            .tools
-            .iter()
-            .all(|tool| wide.tools.iter().any(|known| known.name == tool.name) && covers(wide, narrow, tool))
     }
 
     /// A rule that, for some tool, covers the grant, if for every tool there is one.
@@ -195,7 +187,7 @@ impl<'j> Judge<'j, '_> {
         &mut self,
         at: usize,
         tools: &[&'j ToolFacts],
-        admits: impl Fn(&Self, &Subjected<'_>) -> bool,
+        admits: impl Fn(&Subjected<'_>) -> bool,
     ) -> Option<usize> {
         let rules = self.rules;
         let grant = rules.get(at)?;
@@ -210,7 +202,7 @@ impl<'j> Judge<'j, '_> {
                 }
                 let compared = self.compared.entry(tool.name.as_str()).or_default();
                 *compared += 1;
-                *compared <= MAX_PAIRS && admits(self, other) && covers(other, grant, tool)
+                *compared <= MAX_PAIRS && admits(other) && covers(other, grant, tool)
             })?;
             first = first.or(Some(found));
         }
@@ -230,6 +222,14 @@ pub(super) fn covers(wide: &Subjected<'_>, narrow: &Subjected<'_>, tool: &ToolFa
     let misses = if wide.rule.kind.is_grant() { Goal::NotTrue } else { Goal::False };
     let both = all([of_rule(narrow.rule, Goal::True, &tool.name), of_rule(wide.rule, misses, &tool.name)]);
     none(both.as_ref(), tool)
+}
+
+/// Whether `wide` matches whenever `narrow` does, for every tool of `narrow`.
+fn covers_all(wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
+    narrow
+        .tools
+        .iter()
+        .all(|tool| wide.tools.iter().any(|known| known.name == tool.name) && covers(wide, narrow, tool))
 }
 
 /// Whether the grants of two files are weighed together.

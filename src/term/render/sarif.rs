@@ -82,14 +82,14 @@ struct SarifResult {
     level: &'static str,
     message: Message,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    locations: Vec<Location>,
+    locations: Vec<Place>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Location>,
+    related_locations: Vec<Place>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Location {
+struct Place {
     /// Counted from 1 among the related ones; absent for the primary one.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
@@ -180,7 +180,7 @@ fn result(files: &Files, diagnostic: &Diagnostic, codes: &[Code]) -> SarifResult
     }
 }
 
-fn location(files: &Files, label: &Label, id: Option<usize>) -> Option<Location> {
+fn location(files: &Files, label: &Label, id: Option<usize>) -> Option<Place> {
     let span = label.span;
     let path = files.path(span.file);
     // What is embedded is in no file.
@@ -189,7 +189,7 @@ fn location(files: &Files, label: &Label, id: Option<usize>) -> Option<Location>
     }
     let start = files.location(span);
     let end = files.location(Span::new(span.file, span.end, span.end));
-    Some(Location {
+    Some(Place {
         id,
         physical_location: Physical {
             artifact_location: Artifact {

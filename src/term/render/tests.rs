@@ -153,3 +153,40 @@ proptest! {
         let _ = to_json(&files, &[diagnostic]);
     }
 }
+
+/// Findings with all that a report has to carry.
+fn for_reports() -> (Files, Vec<Diagnostic>) {
+    let mut files = Files::new();
+    let policy = files.add("policies/a b, 100%:x.yaml", "rules:\n  - id: größe\n    then: x\n");
+    let outside = files.add("/etc/toolctl/policies/p.yaml", "policy: p\nrules: [\n  ]\n");
+    let embedded = files.add("builtin:read_file", "{}");
+    let diagnostics = vec![
+        Diagnostic::error(Code::SourceUnknownKey, "unknown key `then`, 100% sure\rreally")
+            .at(find(&files, policy, "then"), "not a key: a rule")
+            .see(find(&files, policy, "größe"), "in this rule")
+            .help("did you mean `action`?"),
+        Diagnostic::warning(Code::PolicyUnknownTool, "two lines").at(find(&files, outside, "[\n  ]"), ""),
+        Diagnostic::note_of(Code::PolicyMissingReason, "in no file").at(find(&files, embedded, "{}"), "here"),
+        Diagnostic::error(Code::PolicyUnknownTool, "without a place").note("a fact"),
+    ];
+    (files, diagnostics)
+}
+
+#[test]
+fn sarif_has_rules_places_and_levels() {
+    let (files, diagnostics) = for_reports();
+    let mut log = serde_json::to_value(super::to_sarif(&files, &diagnostics)).unwrap();
+    // The pages and the version change for reasons of their own.
+    log["runs"][0]["tool"]["driver"]["version"] = "0".into();
+    for rule in log["runs"][0]["tool"]["driver"]["rules"].as_array_mut().unwrap() {
+        assert_eq!(rule["help"]["text"], rule["help"]["markdown"]);
+        rule["help"] = "page".into();
+    }
+    insta::assert_json_snapshot!(log);
+}
+
+#[test]
+fn annotations_of_github_are_escaped() {
+    let (files, diagnostics) = for_reports();
+    insta::assert_snapshot!(super::to_github(&files, &diagnostics));
+}
