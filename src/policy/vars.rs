@@ -28,12 +28,29 @@ impl Vars {
         self.0.get(name)
     }
 
-    /// [`Self::expand`], or `None` if that reported something: what stands for a variable that is not there would only be
-    /// reported once more.
-    pub(super) fn expand_all(&self, decoder: &mut Decoder, node: &Node) -> Option<Node> {
-        let before = decoder.count();
-        let expanded = self.expand(decoder, node);
-        (decoder.count() == before).then_some(expanded)
+    /// Reads a node with its variables filled in. What stands for a variable that is not there is not reported twice.
+    pub(super) fn read<T>(
+        &self,
+        decoder: &mut Decoder,
+        node: &Node,
+        read: impl FnOnce(&mut Decoder, &Node) -> Option<T>,
+    ) -> Option<T> {
+        let mut expanding = Decoder::new();
+        let expanded = self.expand(&mut expanding, node);
+        let faults = expanding.into_diagnostics();
+        if faults.is_empty() {
+            return read(decoder, &expanded);
+        }
+        let places: Vec<_> = faults.iter().filter_map(|fault| Some(fault.primary.as_ref()?.span)).collect();
+        let mut reading = Decoder::new();
+        // What was read without the variable is not what was meant.
+        let _ = read(&mut reading, &expanded);
+        let more = reading
+            .into_diagnostics()
+            .into_iter()
+            .filter(|fault| fault.primary.as_ref().is_none_or(|label| !places.contains(&label.span)));
+        faults.into_iter().chain(more).for_each(|fault| decoder.report(fault));
+        None
     }
 
     /// The node with every `${vars.x}` replaced. `${workspace}` stays: only `under` and `path` know what to do with it.

@@ -48,13 +48,12 @@ fn one_entry(
     let mut map = MapReader::new(decoder, node, "an effect entry")?;
     let effects = map.required(decoder, "effect").and_then(|n| matcher::effects(decoder, n));
     let when = match map.optional("when") {
-        Some(node) => {
-            let node = vars.expand_all(decoder, node)?;
+        Some(node) => Some(vars.read(decoder, node, |decoder, node| {
             if matches!(&node.kind, NodeKind::Map(entries) if entries.is_empty()) {
                 decoder.bad_value(node.span, "`when` has no condition", "leave `when` out");
             }
-            Some(condition(decoder, &node, Scope::Effects))
-        }
+            condition(decoder, node, Scope::Effects)
+        })),
         None => None,
     };
     let from_project = from_project(decoder, &mut map);

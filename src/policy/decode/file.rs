@@ -27,11 +27,12 @@ pub fn decode(decoder: &mut Decoder, node: &Node) -> Option<PolicyFile> {
     let vars = map.optional("vars").map(|n| Vars::decode(decoder, n)).unwrap_or_default();
     let reason_default = map.optional("reasonDefault").and_then(|n| rule::reason(decoder, n, &vars));
     let applies_for = map.optional("for").and_then(|n| {
-        let expanded = vars.expand_all(decoder, n)?;
-        if matches!(&expanded.kind, NodeKind::Map(entries) if entries.is_empty()) {
-            decoder.bad_value(n.span, "`for` has no condition", "leave `for` out");
-        }
-        condition(decoder, &expanded, Scope::For)
+        vars.read(decoder, n, |decoder, n| {
+            if matches!(&n.kind, NodeKind::Map(entries) if entries.is_empty()) {
+                decoder.bad_value(n.span, "`for` has no condition", "leave `for` out");
+            }
+            condition(decoder, n, Scope::For)
+        })
     });
     let shown = name.clone().unwrap_or_default();
     let effects = map.optional("effects").map(|n| effects::decode(decoder, n, &shown, &vars));

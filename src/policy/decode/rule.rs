@@ -48,10 +48,7 @@ pub(super) fn decode(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) -
     let span = map.optional("id").map_or(node.span, |n| n.span);
     let action_node = map.required(decoder, "action");
     let kind = action_node.and_then(|n| action(decoder, n));
-    let tools = map.optional("tool").and_then(|n| {
-        let expanded = file.vars.expand_all(decoder, n)?;
-        matcher::tool_selector(decoder, &expanded)
-    });
+    let tools = map.optional("tool").and_then(|n| file.vars.read(decoder, n, matcher::tool_selector));
     let effect = map.optional("effect").and_then(|n| effect(decoder, n));
     let when = map.optional("when").and_then(|n| optional_condition(decoder, n, file));
     let unless = map.optional("unless").and_then(|n| {
@@ -119,8 +116,7 @@ fn optional_condition(decoder: &mut Decoder, node: &Node, file: &FileFacts<'_>) 
     if is_empty(node) {
         return None;
     }
-    let expanded = file.vars.expand_all(decoder, node)?;
-    condition(decoder, &expanded, Scope::Rule)
+    file.vars.read(decoder, node, |decoder, node| condition(decoder, node, Scope::Rule))
 }
 
 fn rule_id(decoder: &mut Decoder, node: &Node) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Grants that give more than they look (L009, L010), or rest on a claim; exemptions that exempt from nothing (L018).
 
-use super::rules::covers;
+use super::rules::{covers, speaks_of_less};
 use super::scope::{Scope, Subjected};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::RequiresApproval;
@@ -23,11 +23,11 @@ pub(super) fn lint(rule: &Subjected<'_>, all: &[Subjected<'_>], scope: &Scope<'_
         let open: Vec<(&ToolFacts, EffectSet)> = rule
             .tools
             .iter()
-            .filter(|tool| rule.counts_for(tool) && runs_unseen(rule, tool, all))
+            .filter(|tool| rule.counts_for(tool))
             .map(|tool| (*tool, scope.effects(tool)))
             .collect();
-        over_broad(rule, &open, &mut found);
-        unconfined(rule, &open, &mut found);
+        over_broad(rule, &open, all, &mut found);
+        unconfined(rule, &open, all, &mut found);
     }
     found
 }
@@ -42,6 +42,7 @@ fn runs_unseen(rule: &Subjected<'_>, tool: &ToolFacts, all: &[Subjected<'_>]) ->
                 && !other.rule.evaluate
                 && other.sound
                 && other.source.file.applies_for.is_none()
+                && speaks_of_less(other, rule)
                 && other.tools.iter().any(|known| known.name == tool.name)
                 && covers(other, rule, tool)
         })
@@ -53,7 +54,12 @@ fn tests(rule: &Subjected<'_>, wanted: impl Fn(&Subject) -> bool) -> bool {
     rule.atoms().iter().any(|atom| wanted(&atom.subject))
 }
 
-fn over_broad(rule: &Subjected<'_>, open: &[(&ToolFacts, EffectSet)], found: &mut Vec<Diagnostic>) {
+fn over_broad(
+    rule: &Subjected<'_>,
+    open: &[(&ToolFacts, EffectSet)],
+    all: &[Subjected<'_>],
+    found: &mut Vec<Diagnostic>,
+) {
     if tests(rule, |subject| matches!(subject, Subject::Args(_) | Subject::Effect)) {
         return;
     }
@@ -66,10 +72,8 @@ fn over_broad(rule: &Subjected<'_>, open: &[(&ToolFacts, EffectSet)], found: &mu
     let has_arguments = |tool: &ToolFacts| {
         tool.parameters.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty())
     };
-    let Some((tool, effects)) = open.iter().find(|(tool, effects)| acts(*effects) && has_arguments(tool))
-    else {
-        return;
-    };
+    let mut acting = open.iter().filter(|(tool, effects)| acts(*effects) && has_arguments(tool));
+    let Some((tool, effects)) = acting.find(|(tool, _)| runs_unseen(rule, tool, all)) else { return };
     let effects: Vec<&str> = effects.iter().map(Effect::as_str).collect();
     let message = format!(
         "`{}` allows every call of `{}`, whose effect is {}",
@@ -84,7 +88,12 @@ fn over_broad(rule: &Subjected<'_>, open: &[(&ToolFacts, EffectSet)], found: &mu
     );
 }
 
-fn unconfined(rule: &Subjected<'_>, open: &[(&ToolFacts, EffectSet)], found: &mut Vec<Diagnostic>) {
+fn unconfined(
+    rule: &Subjected<'_>,
+    open: &[(&ToolFacts, EffectSet)],
+    all: &[Subjected<'_>],
+    found: &mut Vec<Diagnostic>,
+) {
     if tests(rule, |subject| matches!(subject, Subject::Sandbox(_))) {
         return;
     }
@@ -100,7 +109,7 @@ fn unconfined(rule: &Subjected<'_>, open: &[(&ToolFacts, EffectSet)], found: &mu
     let limited = rule.rule.limits.as_ref().is_some_and(|limits| limits.allow_network.is_some());
     for (tool, effects) in open {
         let Some(what) = hole(tool, *effects) else { continue };
-        if limited && what != "no sandbox" {
+        if (limited && what != "no sandbox") || !runs_unseen(rule, tool, all) {
             continue;
         }
         let message = format!(

@@ -382,6 +382,8 @@ pub(super) fn exists(values: &Language, inside: &[Language], outside: &[Language
 fn symbols(all: &[&Language]) -> Vec<Symbol> {
     let fold = all.iter().any(|language| language.fold);
     let mut characters: BTreeSet<char> = all.iter().flat_map(|language| language.characters()).collect();
+    // A name is told from other texts by it, even where no pattern has one.
+    characters.insert('/');
     if fold {
         // The Kelvin sign is the one character outside ASCII that becomes one of ASCII.
         let cases = characters.iter().flat_map(|c| c.to_uppercase().chain(c.to_lowercase()));

@@ -15,7 +15,7 @@ use crate::text::escape;
 use std::collections::HashMap;
 
 /// Most pairs of rules of one tool that are compared, so that the time stays in proportion.
-const MAX_PAIRS: usize = 2000;
+const MAX_PAIRS: usize = 1000;
 
 /// Lints of single rules.
 pub(super) fn single(rule: &Subjected<'_>) -> Vec<Diagnostic> {
@@ -212,7 +212,7 @@ impl<'j> Judge<'j, '_> {
 
 /// Whether a rule tests no subject that the other does not test: only then can it cover it, save for tests that say
 /// nothing.
-fn speaks_of_less(wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
+pub(super) fn speaks_of_less(wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
     let known: Vec<&Subject> = narrow.atoms().into_iter().map(|atom| &atom.subject).collect();
     wide.atoms().iter().all(|atom| atom.subject == Subject::Tool || known.contains(&&atom.subject))
 }
