@@ -219,7 +219,13 @@ mod tests {
 
     fn atom() -> Clause {
         let span = crate::text::Span { file: crate::text::FileId(0), start: 0, end: 0 };
-        Clause::Atom(Box::new(Atom { subject: Subject::Tool, test: Test::Exists(true), span, key: span, value: span }))
+        Clause::Atom(Box::new(Atom {
+            subject: Subject::Tool,
+            test: Test::Exists(true),
+            span,
+            key: span,
+            value: span,
+        }))
     }
 
     fn clauses() -> impl Strategy<Value = Clause> {

@@ -43,7 +43,7 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
         // A file stands for its project: what one file means depends on the others.
         let file = session.world.stat(&base).is_ok_and(|stat| stat.kind == FileKind::File);
         let folder = base.parent().filter(|_| file).unwrap_or(&base);
-        findings.extend(check_folder(session, folder, &mut checked));
+        findings.extend(check_folder(session, folder, &mut checked)?);
     }
     let mut findings = in_order(findings);
     findings.retain(|finding| {
@@ -81,11 +81,19 @@ struct Checked {
     untrusted: Vec<String>,
 }
 
-fn check_folder(session: &mut Session<'_>, folder: &Path, checked: &mut Checked) -> Vec<Diagnostic> {
+fn check_folder(
+    session: &mut Session<'_>,
+    folder: &Path,
+    checked: &mut Checked,
+) -> Result<Vec<Diagnostic>, Failure> {
     match Project::open(session.world, &mut session.files, folder) {
-        Ok(project) => check_project(session, &project, checked),
+        Ok(project) => Ok(check_project(session, &project, checked)),
+        // The environment is no part of the project.
+        Err(faults) if faults.iter().any(|fault| fault.code == Code::ConfigEnvironment) => {
+            Err(Failure::Config(faults))
+        }
         // Nothing else can be read then.
-        Err(faults) => faults,
+        Err(faults) => Ok(faults),
     }
 }
 

@@ -47,15 +47,14 @@ fn one_entry(
 ) -> Option<EffectEntry> {
     let mut map = MapReader::new(decoder, node, "an effect entry")?;
     let effects = map.required(decoder, "effect").and_then(|n| matcher::effects(decoder, n));
-    let when = match map.optional("when") {
-        Some(node) => Some(vars.read(decoder, node, |decoder, node| {
+    let when = map.optional("when").map(|node| {
+        vars.read(decoder, node, |decoder, node| {
             if matches!(&node.kind, NodeKind::Map(entries) if entries.is_empty()) {
                 decoder.bad_value(node.span, "`when` has no condition", "leave `when` out");
             }
             condition(decoder, node, Scope::Effects)
-        })),
-        None => None,
-    };
+        })
+    });
     let from_project = from_project(decoder, &mut map);
     map.finish(decoder);
     // An entry whose condition could not be read may not become one without a condition.
