@@ -154,13 +154,15 @@ pub(super) fn named_programs(world: &dyn World, tool: &Tool, workspace: &Path) -
         let is_file = |path: &PathBuf| world.stat(path).is_ok_and(|stat| stat.kind == FileKind::File);
         found.extend(sure.into_iter().map(|path| without_dots(&path)).filter(is_file));
         // Code for a shell, and `env -S`, have more than one word in one argument.
+        // A bare name is looked for on the constant PATH, never in the workspace.
+        let bare = at == 0 && !text.contains('/');
         let mut inner = Runs::default();
         let code = text.contains(char::is_whitespace);
         for word in text.split(|c: char| c.is_whitespace() || ";|&()<>\"'`".contains(c)) {
             let hot = if code { inner.next_of_code(word) } else { runs.next(word) };
             // A script by a relative path is meant from the working folder.
             let path = without_dots(&workspace.join(word));
-            let stat = if word.is_empty() { None } else { world.stat(&path).ok() };
+            let stat = if word.is_empty() || bare { None } else { world.stat(&path).ok() };
             let executable = |mode: u32| mode & 0o111 != 0;
             if stat.is_some_and(|stat| stat.kind == FileKind::File && (hot || executable(stat.mode))) {
                 found.push(path);
