@@ -87,8 +87,9 @@ fn each_line_is_the_plan_of_its_call() {
 #[test]
 fn a_file_has_one_end() {
     let project = project();
-    let all: String = calls().iter().map(|(call, _)| format!("{call}\n")).collect();
-    project.file("calls.jsonl", all + "[]\n");
+    let mut all: Vec<String> = calls().iter().map(|(call, _)| call.to_string()).collect();
+    all.push("[]".to_owned());
+    project.file("calls.jsonl", all.join("\n"));
     let ran = project.run(["plan", "--calls", "calls.jsonl", "--format", "ndjson"]).expect(4);
     let exits: Vec<Value> =
         ran.out().lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["exit"].clone()).collect();

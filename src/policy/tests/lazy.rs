@@ -316,7 +316,9 @@ proptest! {
         evaluate in prop::bool::weighted(0.1),
     ) {
         let rules: Vec<Value> = rules.into_iter().map(|(mut rule, changes)| {
-            changes.iter().for_each(|change| apply(&mut rule, change));
+            for change in &changes {
+                apply(&mut rule, change);
+            }
             rule
         }).collect();
         let mut policy = policy(role, &rules);
@@ -339,7 +341,9 @@ proptest! {
     ) {
         let mut policy = policy(role, &[]);
         let mut effects = json!({tool: entry});
-        changes.iter().for_each(|change| apply(&mut effects, change));
+        for change in &changes {
+            apply(&mut effects, change);
+        }
         policy["effects"] = effects;
         assert_same(&policy)?;
     }

@@ -38,7 +38,7 @@ pub(super) trait Build<'t> {
     /// An object starts at this byte.
     fn open_object(&mut self, at: usize) -> Self::Object;
     /// Whether the object has the key already; if not, the builder may remember its place.
-    fn key(&mut self, object: &mut Self::Object, key: &Cow<'t, str>, at: Range<usize>) -> Seen;
+    fn key(&mut self, object: &mut Self::Object, key: Cow<'t, str>, at: Range<usize>) -> Seen;
     fn entry(&mut self, object: &mut Self::Object, key: Cow<'t, str>, at: Range<usize>, value: Self::Value);
     fn object(&mut self, object: Self::Object, at: Range<usize>) -> Self::Value;
 }
@@ -84,7 +84,7 @@ impl<'t> Build<'t> for Values {
         Map::new()
     }
 
-    fn key(&mut self, object: &mut Map<String, Value>, key: &Cow<'t, str>, _: Range<usize>) -> Seen {
+    fn key(&mut self, object: &mut Map<String, Value>, key: Cow<'t, str>, _: Range<usize>) -> Seen {
         if object.contains_key(key.as_ref()) { Seen::Somewhere } else { Seen::No }
     }
 
@@ -155,7 +155,7 @@ impl<'t> Build<'t> for Nodes {
         OpenObject::default()
     }
 
-    fn key(&mut self, object: &mut OpenObject, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
+    fn key(&mut self, object: &mut OpenObject, key: Cow<'t, str>, at: Range<usize>) -> Seen {
         if object.entries.len() < FEW_KEYS {
             let first = object.entries.iter().find(|entry| entry.key == key.as_ref());
             return first.map_or(Seen::No, |entry| Seen::At(entry.key_span.start as usize));
@@ -164,7 +164,7 @@ impl<'t> Build<'t> for Nodes {
             let all = object.entries.iter();
             object.places = all.map(|entry| (entry.key.clone(), entry.key_span.start as usize)).collect();
         }
-        remember(&mut object.places, key.as_ref().to_owned(), at.start)
+        remember(&mut object.places, key.into_owned(), at.start)
     }
 
     fn entry(&mut self, object: &mut OpenObject, key: Cow<'t, str>, at: Range<usize>, value: Node) {
@@ -210,8 +210,8 @@ impl<'t> Build<'t> for Places {
         HashMap::new()
     }
 
-    fn key(&mut self, places: &mut Self::Object, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
-        remember(places, key.clone(), at.start)
+    fn key(&mut self, places: &mut Self::Object, key: Cow<'t, str>, at: Range<usize>) -> Seen {
+        remember(places, key, at.start)
     }
 
     fn entry(&mut self, _: &mut Self::Object, _: Cow<'t, str>, _: Range<usize>, (): ()) {}

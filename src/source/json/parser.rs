@@ -6,7 +6,6 @@ use super::number::{in_range, scan};
 use super::remark::{Place, ended, trailing, unexpected};
 use crate::text::escape;
 use std::borrow::Cow;
-use std::ops::Range;
 
 /// The parser calls itself once a level; this keeps its stack small whatever limit is asked for.
 const MAX_RECURSION: usize = 256;
@@ -218,7 +217,8 @@ impl<'t, B: Build<'t>> Parser<'t, B> {
         let start = self.at;
         let key = self.string()?;
         let end = self.at;
-        self.check_key(object, &key, start..end)?;
+        check_key(&key, start)?;
+        once(&self.build.key(object, key.clone(), start..end), &key, start)?;
         self.skip_space();
         if !self.take(b':') {
             return Err(self.unexpected(Place::Colon));
@@ -227,29 +227,6 @@ impl<'t, B: Build<'t>> Parser<'t, B> {
         let value = self.value()?;
         self.build.entry(object, key, start..end, value);
         Ok(())
-    }
-
-    fn check_key(
-        &mut self,
-        object: &mut B::Object,
-        key: &Cow<'t, str>,
-        at: Range<usize>,
-    ) -> Result<(), Fault> {
-        let start = at.start;
-        if key.starts_with(RESERVED_KEY) {
-            return Err(Fault::new(
-                JsonErrorKind::ReservedKey,
-                start,
-                format!("keys that start with `{RESERVED_KEY}` are not accepted"),
-            ));
-        }
-        let other = match self.build.key(object, key, at) {
-            Seen::No => return Ok(()),
-            Seen::Somewhere => None,
-            Seen::At(other) => Some(other),
-        };
-        let message = format!("the key `{}` stands twice in one object: keep one of the two", escape(key));
-        Err(Fault { other, ..Fault::new(JsonErrorKind::DuplicateKey, start, message) })
     }
 
     /// After a comma: the next value or key has to come, not the end.
@@ -362,6 +339,24 @@ impl<'t, B: Build<'t>> Parser<'t, B> {
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
             .ok_or_else(|| Fault::new(JsonErrorKind::Syntax, start, "`\\u` needs four hexadecimal digits"))
     }
+}
+
+fn check_key(key: &str, at: usize) -> Result<(), Fault> {
+    if key.starts_with(RESERVED_KEY) {
+        let message = format!("keys that start with `{RESERVED_KEY}` are not accepted");
+        return Err(Fault::new(JsonErrorKind::ReservedKey, at, message));
+    }
+    Ok(())
+}
+
+fn once(seen: &Seen, key: &str, at: usize) -> Result<(), Fault> {
+    let other = match seen {
+        Seen::No => return Ok(()),
+        Seen::Somewhere => None,
+        Seen::At(other) => Some(*other),
+    };
+    let message = format!("the key `{}` stands twice in one object: keep one of the two", escape(key));
+    Err(Fault { other, ..Fault::new(JsonErrorKind::DuplicateKey, at, message) })
 }
 
 fn lone(at: usize) -> Fault {

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Builds tokens.
 pub(super) struct Tokens<'t> {
-    tokens: Vec<Token>,
+    list: Vec<Token>,
     unescaped: Vec<String>,
     /// The keys of all objects that are open, those of the innermost last.
     keys: Vec<Cow<'t, str>>,
@@ -35,23 +35,23 @@ impl Tokens<'_> {
     /// For a text of so many bytes.
     pub(super) fn for_bytes(bytes: usize) -> Self {
         // Pages that are never touched cost nothing, and a smaller list would be copied as it grows.
-        Self { tokens: Vec::with_capacity(bytes / 4), unescaped: Vec::new(), keys: Vec::new(), twice: false }
+        Self { list: Vec::with_capacity(bytes / 4), unescaped: Vec::new(), keys: Vec::new(), twice: false }
     }
 
     /// The outline, unless a key stood twice.
     pub(super) fn outline(self, file: FileId) -> Option<Outline> {
-        (!self.twice).then(|| Outline::new(file, self.tokens, self.unescaped))
+        (!self.twice).then(|| Outline::new(file, self.list, self.unescaped))
     }
 
     fn push(&mut self, kind: TokenKind, at: Range<usize>, more: u32) {
-        self.tokens.push(Token { start: clamp(at.start), end: clamp(at.end), more, kind });
+        self.list.push(Token { start: clamp(at.start), end: clamp(at.end), more, kind });
     }
 
-    fn text(&mut self, text: &Cow<'_, str>, at: Range<usize>) {
+    fn text(&mut self, text: Cow<'_, str>, at: Range<usize>) {
         let more = match text {
             Cow::Borrowed(_) => 0,
             Cow::Owned(text) => {
-                self.unescaped.push(text.clone());
+                self.unescaped.push(text);
                 clamp(self.unescaped.len())
             }
         };
@@ -60,12 +60,12 @@ impl Tokens<'_> {
 
     fn open(&mut self, kind: TokenKind, at: usize) -> usize {
         self.push(kind, at..at, 0);
-        self.tokens.len() - 1
+        self.list.len() - 1
     }
 
     fn close(&mut self, opened: usize, end: usize) {
-        let more = clamp(self.tokens.len());
-        if let Some(token) = self.tokens.get_mut(opened) {
+        let more = clamp(self.list.len());
+        if let Some(token) = self.list.get_mut(opened) {
             token.end = clamp(end);
             token.more = more;
         }
@@ -90,7 +90,7 @@ impl<'t> Build<'t> for &mut Tokens<'t> {
     }
 
     fn string(&mut self, text: Cow<'t, str>, at: Range<usize>) {
-        self.text(&text, at);
+        self.text(text, at);
     }
 
     fn open_array(&mut self, at: usize) -> usize {
@@ -107,9 +107,9 @@ impl<'t> Build<'t> for &mut Tokens<'t> {
         OpenMap { at: self.open(TokenKind::Map, at), keys: self.keys.len() }
     }
 
-    fn key(&mut self, _: &mut OpenMap, key: &Cow<'t, str>, at: Range<usize>) -> Seen {
-        self.text(key, at);
-        self.keys.push(key.clone());
+    fn key(&mut self, _: &mut OpenMap, key: Cow<'t, str>, at: Range<usize>) -> Seen {
+        self.text(key.clone(), at);
+        self.keys.push(key);
         Seen::No
     }
 
