@@ -290,7 +290,9 @@ fn broken_settings_policies_and_environments_end_in_4_and_2() {
             }
         };
         project.file("policies/main.yaml", "policy: main\nformat: 1\nroles: host\n");
-        everywhere(4, &["run", "plan", "validate", "policy", "check"]);
+        everywhere(4, &["run", "plan", "policy", "check"]);
+        // Arguments are judged by the schema alone, whatever the policies are worth.
+        project.run(["validate", "good"]).expect(0);
         project.file("policies/main.yaml", allow("good", "read"));
         project.file("toolctl.yaml", "agentName: [\n");
         everywhere(4, &[]);
