@@ -107,6 +107,19 @@ impl Failure {
         }
     }
 
+    /// The same for a call of a tool: faults of arguments name the command that shows what the tool takes.
+    pub(crate) fn diagnostics_about(&self, tool: Option<&str>) -> Vec<Diagnostic> {
+        let mut found = self.diagnostics();
+        if let (Self::Arguments(_), Some(tool)) = (self, tool) {
+            let about = [Code::CallSchema, Code::CallBadFlag, Code::CallBadPath, Code::CallUnsafeArgument];
+            for fault in found.iter_mut().filter(|fault| about.contains(&fault.code)) {
+                let tool = crate::text::escape(tool);
+                fault.help.push(format!("see what the arguments may be: toolctl tools show {tool}"));
+            }
+        }
+        found
+    }
+
     /// What is said about it, with a way out.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         match self {

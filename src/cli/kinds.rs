@@ -37,13 +37,16 @@ kinds! {
     output "failure",
     output "man",
     output "plan",
+    output "plans",
     output "policies",
     output "result",
     output "schema",
     output "tool",
     output "tools",
     output "trust",
+    output "trusted",
     output "validation",
+    output "validations",
 }
 
 impl Kind {

@@ -103,18 +103,9 @@ impl<'w> Session<'w> {
         failure.exit()
     }
 
-    /// What is said about a failure: faults of arguments name the command that shows what the tool takes.
+    /// What is said about a failure of this session's call.
     pub(crate) fn diagnosed(&self, failure: &Failure) -> Vec<Diagnostic> {
-        let mut found = failure.diagnostics();
-        if let (Failure::Arguments(_), Some(tool)) = (failure, &self.called) {
-            let about = [Code::CallSchema, Code::CallBadFlag, Code::CallBadPath, Code::CallUnsafeArgument];
-            for fault in found.iter_mut().filter(|fault| about.contains(&fault.code)) {
-                fault
-                    .help
-                    .push(format!("see what the arguments may be: toolctl tools show {}", escape(tool)));
-            }
-        }
-        found
+        failure.diagnostics_about(self.called.as_deref())
     }
 }
 

@@ -176,7 +176,7 @@ impl Tally {
     fn failed(&mut self, session: &mut Session<'_>, place: &Place, failure: &Failure) -> Result<(), Failure> {
         let exit = failure.exit();
         self.ends(exit);
-        let mut diagnostics = failure.diagnostics();
+        let mut diagnostics = failure.diagnostics_about(place.tool.as_deref());
         if session.ui.format() == Format::Ndjson {
             let mut document = json!({
                 "schema": "toolctl.failure/v1", "exit": exit.code(), "line": place.line,
