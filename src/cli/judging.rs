@@ -137,7 +137,7 @@ impl<'a> Judging<'a> {
         let (id, tool) = names.unzip();
         let document =
             (self.format != Format::Human).then(|| placed(refused(tool.unwrap_or(""), failure), number, id));
-        let mut diagnostics = failure.diagnostics();
+        let mut diagnostics = failure.diagnostics_about(names.map(|(_, tool)| tool));
         let who = names.map_or_else(String::new, |(id, tool)| format!(" (`{}`, {})", clip(tool), clip(id)));
         for diagnostic in &mut diagnostics {
             diagnostic.message = format!("line {number}{who}: {}", diagnostic.message);
