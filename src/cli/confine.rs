@@ -1,9 +1,10 @@
 //! The sandbox of one decided call: what the manifest asks for, cut down to the decided effects and the rule's limits.
 
 use super::failure::Failure;
+use super::filling::{Ready, fill_config, fill_entry};
 use super::masks::{Found, Walk};
 use super::narrow;
-use super::prepare::{Prepared, Ready, as_trusted, fill_config, fill_entry};
+use super::prepare::{Prepared, as_trusted};
 use super::session::Session;
 use crate::canon::{canonical_path, is_under};
 use crate::diag::{Code, Diagnostic};

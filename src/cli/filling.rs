@@ -1,7 +1,6 @@
 //! From validated arguments to what would run: the command line, standard input, the working folder, the sandbox.
 
 use super::failure::ArgumentFault;
-use super::prepare::{Ready, fill_config, fill_entry};
 use crate::call::{Call, CallEnv, ValidatedCall, accept, validate};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::{ArgvElement, Exec, FillEnv, StdinSource, Template, fill, fill_command};
@@ -13,6 +12,20 @@ use crate::world::World;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// A call that is validated and whose command line is filled in.
+pub(crate) struct Ready {
+    /// The call.
+    pub(crate) call: ValidatedCall,
+    /// The arguments of the program, the program included.
+    pub(crate) argv: Vec<OsString>,
+    /// What the tool finds on standard input.
+    pub(crate) stdin: Stdin,
+    /// The working folder, if the manifest names one or the workspace is mounted.
+    pub(crate) cwd: Option<PathBuf>,
+    /// The configuration of the sandbox with every placeholder filled in; `None`: no sandbox.
+    pub(crate) sandbox: Option<SandboxConfig>,
+}
 
 /// A tool and what its placeholders stand for.
 pub(crate) struct Filling<'a> {
@@ -180,4 +193,38 @@ pub(crate) fn shown_args(tool: &CatalogTool, call: &ValidatedCall) -> Value {
         }
     }
     args
+}
+
+/// A configuration whose `allowFS` entries are absolute paths.
+pub(crate) fn fill_config(
+    config: &SandboxConfig,
+    args: &Map<String, Value>,
+    env: &FillEnv<'_>,
+) -> Result<SandboxConfig, Diagnostic> {
+    let mut config = config.clone();
+    if let Some(AllowFs::Paths { read_only, read_write }) = &mut config.allow_fs {
+        for list in [read_only, read_write] {
+            let mut filled = Vec::new();
+            for entry in list.iter() {
+                for path in fill_entry(entry, args, env)? {
+                    // A path that is not UTF-8 cannot have come from a manifest, which is.
+                    filled.push(path.to_string_lossy().into_owned());
+                }
+            }
+            *list = filled;
+        }
+    }
+    Ok(config)
+}
+
+/// The paths that an entry of `allowFS` names.
+pub(crate) fn fill_entry(
+    entry: &str,
+    args: &Map<String, Value>,
+    env: &FillEnv<'_>,
+) -> Result<Vec<PathBuf>, Diagnostic> {
+    let template = Template::parse(entry, None).map_err(|error| {
+        Diagnostic::error(Code::ManifestBadTemplate, format!("`allowFS` entry `{}`: {error}", escape(entry)))
+    })?;
+    crate::manifest::fill_paths(&template, args, env).map_err(|error| error.to_diagnostic())
 }

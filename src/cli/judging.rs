@@ -1,10 +1,10 @@
 //! Judges lines of a file of calls. Any thread may do it: what needs the session (opening a tool, printing) is left to
 //! the thread that has it.
 
-use super::commands::validate::{accepted, refused};
 use super::exit::Exit;
 use super::failure::{ArgumentFault, Failure};
 use super::session::Session;
+use super::validation::{accepted, refused};
 use super::validator::Validator;
 use crate::call::{Call, parse_call};
 use crate::diag::Diagnostic;

@@ -20,6 +20,7 @@ mod reach;
 mod report;
 mod session;
 mod stdin;
+mod validation;
 mod validator;
 mod verdict;
 

@@ -3,23 +3,22 @@
 
 use super::args::CallArgs;
 use super::failure::{ArgumentFault, Failure};
-use super::filling::Filling;
+use super::filling::{Filling, Ready};
 use super::session::{Session, context};
 use crate::call::{Call, CallEnv, ValidatedCall, args_from_flags, parse_args, validate};
 use crate::diag::{Code, Diagnostic, Severity};
-use crate::manifest::{Exec, FillEnv, Template, Tool, builtin_effects, unsupported};
-use crate::model::{AllowFs, Context, Layer, SandboxConfig};
+use crate::manifest::{Exec, FillEnv, Tool, builtin_effects, unsupported};
+use crate::model::{AllowFs, Context, Layer};
 use crate::policy::{
     self, Action, Classified, Decided, FactEnv, LegacyApproval, PolicySet, PolicySource, ToolFacts,
     check_for_tool,
 };
 use crate::project::{ApprovalPolicy, CatalogError, CatalogTool, Control, Project, git_dirs};
-use crate::sandbox::{PlanReport, SandboxError, Stdin, resolve};
+use crate::sandbox::{PlanReport, SandboxError, resolve};
 use crate::source::{Decoder, Files, JsonLimits, Read};
 use crate::text::escape;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,20 +43,6 @@ pub(crate) struct Prepared {
     pub(crate) git: Vec<PathBuf>,
     /// The legacy approval list.
     pub(crate) legacy: LegacyApproval,
-}
-
-/// A call that is validated and whose command line is filled in.
-pub(crate) struct Ready {
-    /// The call.
-    pub(crate) call: ValidatedCall,
-    /// The arguments of the program, the program included.
-    pub(crate) argv: Vec<OsString>,
-    /// What the tool finds on standard input.
-    pub(crate) stdin: Stdin,
-    /// The working folder, if the manifest names one or the workspace is mounted.
-    pub(crate) cwd: Option<PathBuf>,
-    /// The configuration of the sandbox with every placeholder filled in; `None`: no sandbox.
-    pub(crate) sandbox: Option<SandboxConfig>,
 }
 
 /// Finds the tool and reads what decides about it.
@@ -486,40 +471,6 @@ fn texts(value: &Value) -> Vec<String> {
 /// Whether the command works in a project that its user has not trusted.
 pub(crate) fn is_untrusted(project: &Project) -> bool {
     project.root.is_some() && !project.trust.is_trusted()
-}
-
-/// A configuration whose `allowFS` entries are absolute paths.
-pub(crate) fn fill_config(
-    config: &SandboxConfig,
-    args: &Map<String, Value>,
-    env: &FillEnv<'_>,
-) -> Result<SandboxConfig, Diagnostic> {
-    let mut config = config.clone();
-    if let Some(AllowFs::Paths { read_only, read_write }) = &mut config.allow_fs {
-        for list in [read_only, read_write] {
-            let mut filled = Vec::new();
-            for entry in list.iter() {
-                for path in fill_entry(entry, args, env)? {
-                    // A path that is not UTF-8 cannot have come from a manifest, which is.
-                    filled.push(path.to_string_lossy().into_owned());
-                }
-            }
-            *list = filled;
-        }
-    }
-    Ok(config)
-}
-
-/// The paths that an entry of `allowFS` names.
-pub(crate) fn fill_entry(
-    entry: &str,
-    args: &Map<String, Value>,
-    env: &FillEnv<'_>,
-) -> Result<Vec<PathBuf>, Diagnostic> {
-    let template = Template::parse(entry, None).map_err(|error| {
-        Diagnostic::error(Code::ManifestBadTemplate, format!("`allowFS` entry `{}`: {error}", escape(entry)))
-    })?;
-    crate::manifest::fill_paths(&template, args, env).map_err(|error| error.to_diagnostic())
 }
 
 /// An id for a call that came without one: the time, and the process that made it.

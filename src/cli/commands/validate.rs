@@ -8,12 +8,12 @@ use crate::cli::filling::shown_args;
 use crate::cli::prepare::{new_id, prepare};
 use crate::cli::session::{Session, context};
 use crate::cli::stdin;
+use crate::cli::validation::{accepted, refused};
 use crate::cli::validator::Validator;
 use crate::project::CatalogTool;
 use crate::source::JsonLimits;
 use crate::term::{Format, Text};
 use crate::text::escape;
-use serde_json::{Value, json};
 
 /// Runs the command.
 pub(crate) fn run(session: &mut Session<'_>, args: &CallsArgs) -> Result<Exit, Failure> {
@@ -77,37 +77,4 @@ fn validated(session: &mut Session<'_>, args: &CallArgs) -> Result<(CatalogTool,
 fn reads_a_file(args: &CallArgs) -> bool {
     args.args.as_deref().is_some_and(|text| text.starts_with('@'))
         || args.arg.iter().any(|flag| flag.contains("=@"))
-}
-
-/// The document of a valid call.
-pub(in crate::cli) fn accepted(tool: &CatalogTool, call: &ValidatedCall) -> Value {
-    json!({
-        "schema": "toolctl.validation/v1", "success": true, "toolName": call.tool_name(),
-        "data": shown_args(tool, call), "defaults": call.defaults(), "callDigest": call.digest(),
-    })
-}
-
-/// The failure in the form of 000 safeParseSchema.
-pub(in crate::cli) fn refused(tool: &str, failure: &Failure) -> Value {
-    let diagnostics = failure.diagnostics();
-    let first = diagnostics.first();
-    let issues: Vec<Value> = match failure {
-        Failure::Arguments(fault) => {
-            fault.issues().iter().map(|issue| json!({"path": issue.path, "message": issue.message})).collect()
-        }
-        Failure::Usage(_)
-        | Failure::Config(_)
-        | Failure::UnknownTool(_)
-        | Failure::NothingToDo(_)
-        | Failure::Unwritten(_)
-        | Failure::Program(_)
-        | Failure::Gate(_)
-        | Failure::Sandbox(_)
-        | Failure::Output(_)
-        | Failure::Internal(_) => Vec::new(),
-    };
-    json!({
-        "schema": "toolctl.validation/v1", "success": false, "toolName": tool,
-        "error": {"code": first.map(|d| d.code.as_str()), "message": first.map(|d| d.message.clone()), "issues": issues},
-    })
 }

@@ -3,8 +3,8 @@
 //! Only names are removed: a symbolic link goes, what it leads to stays. A folder is looked through first, and if anything
 //! in it is protected, hidden, unreadable or too much, nothing is removed at all. What was removed is the result.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::names::quote;
 use super::place::{Place, is_held};
 use super::root::{Root, kind_words};

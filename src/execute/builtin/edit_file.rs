@@ -4,9 +4,9 @@
 //! all of them are in it or none. What is replaced has to be there as often as the caller believes; anything else is
 //! refused with the number and the lines, since the caller's idea of the file is then wrong.
 
-use super::entry::Io;
 use super::error::BuiltinError;
 use super::find::{MAX_FOUND, occurrences};
+use super::io::Io;
 use super::place::Place;
 use super::root::Root;
 use crate::text::escape;

@@ -1,6 +1,7 @@
 //! Where a built-in tool starts: its name and arguments in, an exit code out.
 
 use super::error::BuiltinError;
+use super::io::{BuiltinExit, Io};
 use super::root::Root;
 use super::{
     delete_file, edit_file, file_info, find_files, list_dir, move_file, read_file, run_command, search_text,
@@ -15,55 +16,6 @@ use std::process::ExitCode;
 
 /// The most bytes of arguments: what a call may have.
 const MAX_ARGS: u64 = 16 << 20;
-
-/// How a built-in tool ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BuiltinExit {
-    /// It did what was asked: exit 0.
-    Done,
-    /// It failed: exit 1.
-    Failed,
-    /// It failed, and the same call may succeed a moment later: exit 75.
-    Retry,
-    /// A command's own exit code; 126 and 127 also say that it could not be run.
-    Code(u8),
-}
-
-impl From<BuiltinExit> for ExitCode {
-    fn from(exit: BuiltinExit) -> Self {
-        Self::from(match exit {
-            BuiltinExit::Done => 0,
-            BuiltinExit::Failed => 1,
-            BuiltinExit::Retry => 75,
-            BuiltinExit::Code(code) => code,
-        })
-    }
-}
-
-/// Result and messages of a built-in tool.
-pub(super) struct Io<'w> {
-    out: &'w mut dyn Write,
-    err: &'w mut dyn Write,
-    name: &'w str,
-}
-
-impl Io<'_> {
-    /// Writes a part of the result.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), BuiltinError> {
-        self.out.write_all(bytes).map_err(|source| BuiltinError::Stream { doing: "write the result", source })
-    }
-
-    /// Passes on what a command wrote to its stderr.
-    pub(super) fn put_error(&mut self, bytes: &[u8]) -> Result<(), BuiltinError> {
-        self.err.write_all(bytes).map_err(|source| BuiltinError::Stream { doing: "write a message", source })
-    }
-
-    /// Writes a message for people; it is not part of the result.
-    pub(super) fn note(&mut self, text: &str) -> Result<(), BuiltinError> {
-        writeln!(self.err, "{}: {text}", self.name)
-            .map_err(|source| BuiltinError::Stream { doing: "write a message", source })
-    }
-}
 
 /// Runs the built-in tool `name` with the working folder as its workspace and the arguments from stdin.
 ///

@@ -3,8 +3,8 @@
 //! The last name is not followed: of a symbolic link the link itself is told, and what it says. Text or binary, lines and
 //! line ends are found out by reading the file, up to a bound; a digest is made only when asked for, of all of it.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::names::quote;
 use super::root::{Root, Target, kind_words, stat_of};
 use crate::text::escape;

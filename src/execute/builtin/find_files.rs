@@ -4,8 +4,8 @@
 //! `all` is set. The order is that of the names' bytes, folder by folder, so the result depends on the tree alone. Each
 //! path that is shown was opened by [`Root`]: a walk that was led astray by a link shows nothing.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::names::quote;
 use super::paging::{Place, Start, go_on};
 use super::read_file::MAX_BYTES;

@@ -4,8 +4,8 @@
 //! between. Lines that start with `# ` are notes, on the result itself, since whoever reads it must know that
 //! something is left out. However large the folder, only the entries that are shown are kept in memory.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::names::quote;
 use super::paging::{Place, Start, go_on};
 use super::read_file::MAX_BYTES;

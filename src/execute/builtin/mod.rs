@@ -10,6 +10,7 @@ mod error;
 mod file_info;
 mod find;
 mod find_files;
+mod io;
 mod list_dir;
 mod move_file;
 mod names;
@@ -28,4 +29,5 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{BuiltinExit, main, run};
+pub use entry::{main, run};
+pub use io::BuiltinExit;

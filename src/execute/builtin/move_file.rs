@@ -4,8 +4,8 @@
 //! stands between the two, the sandbox makes them different file systems; then a file or link is copied and the original
 //! removed, and the result says so. No link is followed at either end, and nothing is replaced unless asked for.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::place::{Place, is_held};
 use super::root::{Root, Target, kind_words};
 use super::tree::Survey;

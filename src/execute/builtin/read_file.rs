@@ -4,8 +4,8 @@
 //! refused unless the caller asked for a part: a result that was cut without the caller knowing would be taken for
 //! the whole.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::read_lines::Lines;
 use super::root::Root;
 use crate::text::escape;

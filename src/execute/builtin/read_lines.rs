@@ -3,8 +3,8 @@
 //! A line ends behind a line feed, or at the end of the file. Parts that are read one after another and put together are
 //! the file.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::read_file::MAX_BYTES;
 use crate::text::escape;
 use std::fs::File;

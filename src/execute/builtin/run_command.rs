@@ -3,8 +3,8 @@
 //! The program is a bare name on a constant search path or, with a slash, a path relative to the command's folder. A
 //! program that is missing ends in 127 and one that cannot be executed in 126, as with `env`.
 
-use super::entry::{BuiltinExit, Io};
 use super::error::BuiltinError;
+use super::io::{BuiltinExit, Io};
 use super::root::Root;
 use crate::text::escape;
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};

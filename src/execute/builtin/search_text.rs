@@ -4,8 +4,8 @@
 //! that `.gitignore` and `.ignore` name are left out unless `all` is set; binary files always are. Symbolic links are
 //! not followed. Each file is opened by [`Root`], not by the path that the walk found.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::names::quote;
 use super::root::{Root, kind_words, stat_of};
 use super::search_sink::{FileHits, Hit, Show};

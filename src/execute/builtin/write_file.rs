@@ -5,8 +5,8 @@
 //! links, or of another owner) or cannot be done (only the file itself is writable), it is rewritten in place, and the
 //! result says so. The last name is never followed if it is a symbolic link.
 
-use super::entry::Io;
 use super::error::BuiltinError;
+use super::io::Io;
 use super::place::Place;
 use super::root::Root;
 use crate::text::escape;
