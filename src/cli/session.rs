@@ -8,7 +8,7 @@ use crate::project::{Project, check_environment};
 use crate::source::Files;
 use crate::term::{self, Format, Ui, UiOptions};
 use crate::text::escape;
-use crate::world::World;
+use crate::world::{FileKind, World};
 use std::path::PathBuf;
 
 /// The world, the sources read so far, and the output.
@@ -67,7 +67,7 @@ impl<'w> Session<'w> {
     /// The same for a call of one tool: whether the project is trusted is then found out for this tool alone.
     pub(crate) fn project_for(&mut self, called: Option<&str>) -> Result<Project, Failure> {
         let project = self.open(called)?;
-        self.ui.diagnostics(&self.files, &project.warnings)?;
+        self.ui.diagnostics(&self.files, &together(&project.warnings))?;
         Ok(project)
     }
 
@@ -81,10 +81,15 @@ impl<'w> Session<'w> {
         self.called = called.map(str::to_owned);
         self.check_environment()?;
         let start = self.start()?;
-        if self.world.stat(&start).is_err() {
+        let fault = match self.world.stat(&start) {
+            Ok(found) if found.kind == FileKind::Dir => None,
+            Ok(_) => Some("this is not a folder:"),
+            Err(_) => Some("there is no folder"),
+        };
+        if let Some(fault) = fault {
             let shown = escape(&start.to_string_lossy()).to_string();
             return Err(Failure::Usage(
-                Diagnostic::error(Code::UsageError, format!("there is no folder `{shown}`"))
+                Diagnostic::error(Code::UsageError, format!("{fault} `{shown}`"))
                     .help("give -C a folder that is there, or leave it out to work in this one"),
             ));
         }
@@ -107,6 +112,19 @@ impl<'w> Session<'w> {
     pub(crate) fn diagnosed(&self, failure: &Failure) -> Vec<Diagnostic> {
         failure.diagnostics_about(self.called.as_deref())
     }
+}
+
+/// The warnings before a call. A project that nobody trusts can have many settings that are left out, and they would be
+/// said before each call, so only the first is shown; `check` lists all.
+fn together(warnings: &[Diagnostic]) -> Vec<Diagnostic> {
+    let untrusted = |warning: &&Diagnostic| warning.code == Code::ConfigNeedsTrust;
+    let more = warnings.iter().filter(untrusted).count().saturating_sub(1);
+    let mut shown: Vec<Diagnostic> = warnings.iter().filter(|warning| !untrusted(warning)).cloned().collect();
+    shown.extend(warnings.iter().find(untrusted).cloned().map(|first| match more {
+        0 => first,
+        _ => first.note(format!("{more} more like it: toolctl check lists them all")),
+    }));
+    shown
 }
 
 /// The caller's claims.
