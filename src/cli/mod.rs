@@ -26,6 +26,7 @@ mod tips;
 mod validation;
 mod validator;
 mod verdict;
+mod withheld;
 
 pub use exit::Exit;
 

@@ -10,6 +10,7 @@ use crate::cli::hints::with_hints;
 use crate::cli::prepare::{Prepared, new_id, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
+use crate::cli::withheld::{with_withheld, withheld};
 use crate::diag::{Code, Diagnostic};
 use crate::execute::{self, Authorization, Outcome, OutcomeKind, Terms};
 use crate::gate::{
@@ -79,6 +80,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     };
+    let withheld = withheld(session.world, || plan.report());
     let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
     let cancel = Cancel::on_signals().map_err(|error| Failure::Internal(error.into()))?;
     let quarantine = prepared.project.state_dir().map_or_else(
@@ -98,7 +100,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     }
     let signal = cancel.signal();
     drop(cancel);
-    show(session, args, &prepared, &authorization, &outcome)?;
+    show(session, args, &prepared, &authorization, &outcome, &withheld)?;
     prepared.project.spare_the_next(session.world);
     Ok(end(args.exit_status, &outcome, signal))
 }
@@ -241,10 +243,11 @@ fn show(
     prepared: &Prepared,
     authorization: &Authorization,
     outcome: &Outcome,
+    withheld: &[&str],
 ) -> Result<(), Failure> {
     // People see the tool's own messages above; a document has them in another field.
     let heard = session.ui.format() == Format::Human && !outcome.ended.stderr.is_empty();
-    let mut diagnostic = outcome_diagnostic(authorization, outcome, heard);
+    let mut diagnostic = outcome_diagnostic(authorization, outcome, heard, withheld);
     if let OutcomeKind::ToolFailed { .. } = &outcome.kind {
         let decided = &authorization.decided;
         diagnostic = diagnostic.map(|found| with_hints(found, session, prepared, decided, &args.call));
@@ -265,7 +268,12 @@ fn show(
     Ok(())
 }
 
-fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: bool) -> Option<Diagnostic> {
+fn outcome_diagnostic(
+    authorization: &Authorization,
+    outcome: &Outcome,
+    heard: bool,
+    withheld: &[&str],
+) -> Option<Diagnostic> {
     let tool = escape(authorization.decided.call().tool_name());
     let ended = &outcome.ended;
     let seconds = ended.duration.as_secs_f64();
@@ -277,7 +285,10 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: b
                 Some(code) if heard && message.starts_with(&code) => code,
                 Some(_) | None => message.clone(),
             };
-            Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}"))
+            with_withheld(
+                Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}")),
+                withheld,
+            )
         }
         OutcomeKind::Signal => {
             let signal = ended.signal.unwrap_or(0);
