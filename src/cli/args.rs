@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(name = "toolctl", version, disable_help_subcommand = false, propagate_version = false)]
 #[command(
-    after_help = "Exit codes: docs/exit-codes.md. More on a message's code: toolctl explain CODE. Variables: toolctl help environment."
+    after_help = "More on a message's code, or on an exit code: toolctl explain CODE. Variables: toolctl help environment."
 )]
 pub(crate) struct Cli {
     /// Options of every command.
@@ -182,7 +182,7 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// Say what this machine can enforce.
     Doctor,
-    /// Explain a diagnostic code.
+    /// Explain a diagnostic code or an exit code.
     Explain(ExplainArgs),
     /// List the environment variables that toolctl knows.
     Environment,
@@ -378,7 +378,7 @@ pub(crate) struct TrustArgs {
 /// `explain`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ExplainArgs {
-    /// The code, such as policy/denied; all codes if absent.
+    /// The code, such as policy/denied, a family of codes, such as policy, or an exit code, such as 10; all codes if absent.
     pub(crate) code: Option<String>,
 }
 

@@ -18,7 +18,7 @@ use crate::sandbox::{BackendChoice, Launcher, Plan, PlanInput, Program, Protecte
 use crate::text::escape;
 use crate::world::FileKind;
 use serde_json::Map;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -242,7 +242,7 @@ fn environment(
                     Code::SandboxBadRequest,
                     format!("the tool asks for the variable `{}`, which may not be forwarded", escape(name)),
                 )
-                .help("add it to `forwardableEnv` in your own settings (not the project's) if it may leave your shell"),
+                .help(forwardable_help(name, forwardable)),
             ]));
         }
         if let Some(value) = session.world.env(name) {
@@ -255,4 +255,14 @@ fn environment(
         env.push(("TOOLCTL_RUN_ID".into(), run.into()));
     }
     Ok(env)
+}
+
+/// The whole line to write: the list replaces the default one, so one that only had this name would lose the others.
+fn forwardable_help(name: &str, forwardable: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = forwardable.iter().map(String::as_str).chain([name]).collect();
+    format!(
+        "if it may leave your shell, write into your own settings (~/.config/toolctl/toolctl.yaml): \
+         `forwardableEnv: [{}]`",
+        escape(&names.join(", "))
+    )
 }

@@ -1,5 +1,6 @@
 //! The command line: arguments, exit codes and one file a command.
 
+mod again;
 mod args;
 mod commands;
 mod complete;
@@ -8,6 +9,7 @@ mod document;
 mod exit;
 mod failure;
 mod filling;
+mod hints;
 mod interrupt;
 mod judging;
 mod kinds;
@@ -20,6 +22,7 @@ mod reach;
 mod report;
 mod session;
 mod stdin;
+mod tips;
 mod validation;
 mod validator;
 mod verdict;
@@ -73,7 +76,7 @@ pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
-        Err(error) => return unread(&error),
+        Err(error) => return unread(&tips::with_tip(error, &words)),
     };
     let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);

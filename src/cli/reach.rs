@@ -282,6 +282,7 @@ fn setting(files: &Files, key: &str, span: Option<Span>) -> Aspects {
     let Some(span) = span else { return aspects([("says", key.to_owned())]) };
     let rest = files.text(span.file).get(span.start as usize..).unwrap_or_default();
     let line = rest.lines().next().unwrap_or_default().trim_end();
+    let line = line.strip_suffix('}').filter(|_| !line.contains('{')).unwrap_or(line).trim_end();
     let at = place(files, span);
     aspects([("says", line.to_owned()), ("at", format!("{}:{}:{}", at.file, at.line, at.column))])
 }

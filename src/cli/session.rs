@@ -8,7 +8,7 @@ use crate::project::{Project, check_environment};
 use crate::source::Files;
 use crate::term::{self, Format, Ui, UiOptions};
 use crate::text::escape;
-use crate::world::World;
+use crate::world::{FileKind, World};
 use std::path::PathBuf;
 
 /// The world, the sources read so far, and the output.
@@ -81,10 +81,15 @@ impl<'w> Session<'w> {
         self.called = called.map(str::to_owned);
         self.check_environment()?;
         let start = self.start()?;
-        if self.world.stat(&start).is_err() {
+        let fault = match self.world.stat(&start) {
+            Ok(found) if found.kind == FileKind::Dir => None,
+            Ok(_) => Some("this is not a folder:"),
+            Err(_) => Some("there is no folder"),
+        };
+        if let Some(fault) = fault {
             let shown = escape(&start.to_string_lossy()).to_string();
             return Err(Failure::Usage(
-                Diagnostic::error(Code::UsageError, format!("there is no folder `{shown}`"))
+                Diagnostic::error(Code::UsageError, format!("{fault} `{shown}`"))
                     .help("give -C a folder that is there, or leave it out to work in this one"),
             ));
         }

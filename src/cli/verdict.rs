@@ -87,8 +87,8 @@ pub(crate) fn trust_notes(project: &Project) -> Vec<String> {
     notes
 }
 
-/// What is said of a denied call.
-pub(crate) fn denied(decided: &Decided, project: &Project) -> Diagnostic {
+/// What is said of a denied call; `explain` is the command that shows why.
+pub(crate) fn denied(decided: &Decided, project: &Project, explain: &str) -> Diagnostic {
     let decision = decided.decision();
     let tool = escape(decided.call().tool_name());
     let code = denial_code(decision);
@@ -106,8 +106,7 @@ pub(crate) fn denied(decided: &Decided, project: &Project) -> Diagnostic {
         }
         diagnostic.help("look at the project, then trust it: toolctl trust")
     } else {
-        diagnostic
-            .help(format!("see every rule and why: toolctl policy explain {tool} with the same arguments"))
+        diagnostic.help(format!("see every rule and why: {explain}"))
     }
 }
 

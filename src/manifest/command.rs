@@ -14,6 +14,16 @@ pub(super) struct TemplateReader<'a> {
 
 impl TemplateReader<'_> {
     pub(super) fn command(self, decoder: &mut Decoder, node: &Node) -> Option<Vec<ArgvElement>> {
+        if let NodeKind::String(_) = &node.kind {
+            decoder.report(
+                Diagnostic::error(Code::SourceWrongType, "`command` must be a list, not a string")
+                    .at(node.span, "expected a list")
+                    .help(
+                        "there is no shell that would take it apart: write `command: [PROGRAM, ARGUMENT, …]`",
+                    ),
+            );
+            return None;
+        }
         let items = decoder.seq(node, "`command`")?;
         let Some(first) = items.first() else {
             decoder.bad_value(node.span, "`command` is empty", "name a program");

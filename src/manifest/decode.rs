@@ -56,6 +56,7 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
     let properties = parameters.as_ref().filter(|value| value.is_object()).map(Properties::new);
     let templates = TemplateReader { properties };
     let exec = decode_exec(decoder, &mut map, templates);
+    let whole = parameters.is_some() && exec.is_some();
     let sandbox_node = map.optional("sandbox");
     if let Some(node) = sandbox_node {
         templates.sandbox_paths(decoder, node);
@@ -92,11 +93,15 @@ fn decode_tool(decoder: &mut Decoder, node: &Node, origin: Origin<'_>) -> Option
         name_span: node.get("name").map(|n| n.span),
         key_spans: key_spans(node),
         digest: origin.bytes_digest,
-        parameters: parameters?,
+        parameters: parameters.unwrap_or_default(),
         parameters_node: parameters_node.cloned(),
-        exec: exec?,
+        exec: exec.unwrap_or_else(|| Exec::Command(Vec::new())),
     };
     map.finish(decoder);
+    // What stands in for a missing key is not judged; it was only needed to know all keys that there are.
+    if !whole {
+        return None;
+    }
     check_combinations(decoder, node, &tool);
     for finding in shell_templates(&tool.exec) {
         decoder.report(finding);

@@ -316,7 +316,15 @@ impl<'s> Bench<'s> {
         let rule = RuleRef { id, span, layer: Some(source.layer) };
         let reason = match &source.file.reason_default {
             Some(reason) => reason.render(&self.env, &self.call.facts.secrets),
-            None => format!("no rule of `{name}` grants this call of {}", escape(&self.call.facts.tool.name)),
+            None => {
+                let tool = escape(&self.call.facts.tool.name);
+                let then = match action {
+                    Action::Deny => "",
+                    Action::Ask => ", and its default is to ask",
+                    Action::Allow => ", and its default is to allow",
+                };
+                format!("no rule of `{name}` grants this call of {tool}{then}")
+            }
         };
         let code = (action == Action::Deny).then_some(Code::PolicyDenied);
         self.vote(action, 4, rule, Some(reason), code);

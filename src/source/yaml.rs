@@ -439,10 +439,18 @@ fn explain(error: &Error, aliases: AliasBudget) -> (Code, String, Option<&'stati
         Error::Message { msg, .. } | Error::ExternalMessage { msg, .. } => match msg.as_str() {
             // The limit on flow collections of the parser below has no error of its own.
             "recursion limit exceeded" => breach_message(&BudgetBreach::Depth { depth: MAX_DEPTH }, aliases),
-            msg => (Code::SourceYaml, sentence(msg), None),
+            msg => (Code::SourceYaml, sentence(msg), way_out(msg)),
         },
-        other => (Code::SourceYaml, sentence(&other.to_string()), None),
+        other => {
+            let text = other.to_string();
+            (Code::SourceYaml, sentence(&text), way_out(&text))
+        }
     }
+}
+
+/// A way out of the commonest mistakes, which the parser names without one.
+fn way_out(message: &str) -> Option<&'static str> {
+    message.contains("tabs disallowed").then_some("YAML is indented with spaces: replace the tabs")
 }
 
 fn alias_message(aliases: AliasBudget) -> (Code, String, Option<&'static str>) {

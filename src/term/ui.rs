@@ -281,7 +281,8 @@ impl Ui {
     /// Writes a table to standard output; nothing in the JSON formats. Cells wrap on a terminal alone, so that a line
     /// of a pipe is a row.
     pub fn table(&mut self, table: &Table) -> Result<(), OutputError> {
-        if self.options.format != Format::Human {
+        // A header alone would look like an answer that got lost.
+        if self.options.format != Format::Human || table.is_empty() {
             return Ok(());
         }
         let text = table.render(self.out.width);

@@ -86,7 +86,8 @@ pub(crate) fn run(session: &mut Session<'_>, args: &PlanArgs) -> Result<Exit, Fa
         line: None,
     };
     if session.ui.format() == Format::Human {
-        human(session, &shown)?;
+        let explain = prepared.again(session, &["policy", "explain"], &args.calls.one(), decided.call());
+        human(session, &shown, &explain)?;
     } else {
         session.ui.document(&json(session, &shown))?;
     }
@@ -179,7 +180,7 @@ fn origin(origin: &EffectOrigin) -> Value {
     serde_json::json!({"effects": origin.effects.iter().map(Effect::as_str).collect::<Vec<_>>(), "from": origin_line(&origin.source)})
 }
 
-fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
+fn human(session: &mut Session<'_>, shown: &Shown<'_>, explain: &str) -> Result<(), Failure> {
     let decision = shown.decided.decision();
     let call = shown.decided.call();
     let mut lines = vec![
@@ -245,20 +246,20 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>) -> Result<(), Failure> {
     for line in &lines {
         session.ui.line(line)?;
     }
-    if let Some(diagnostic) = trouble(shown) {
+    if let Some(diagnostic) = trouble(shown, explain) {
         session.ui.diagnostics(&session.files, &[diagnostic])?;
     }
     Ok(())
 }
 
-fn trouble(shown: &Shown<'_>) -> Option<Diagnostic> {
+fn trouble(shown: &Shown<'_>, explain: &str) -> Option<Diagnostic> {
     if let Some(fault) = &shown.fault {
         return Some(sandbox_diagnostic(fault));
     }
     match shown.decided.decision().action {
         Action::Allow => None,
         Action::Ask => Some(nobody_to_ask(shown.decided, "a plan asks nobody")),
-        Action::Deny => Some(denied(shown.decided, &shown.prepared.project)),
+        Action::Deny => Some(denied(shown.decided, &shown.prepared.project, explain)),
     }
 }
 

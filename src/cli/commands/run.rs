@@ -6,6 +6,7 @@ use crate::cli::confine::confine;
 use crate::cli::document;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::hints::with_hints;
 use crate::cli::prepare::{Prepared, new_id, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
@@ -61,7 +62,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
         let Some(plan) = &case.plan else { return Err(Failure::Gate(GateError::Denied)) };
         // A person may take minutes; nothing is kept waiting for the answer.
         early = None;
-        let given = match consent(session, &case.prepared, &case.decided, plan, &case.digest) {
+        let given = match consent(session, args, &case, plan) {
             Consent::Given(approval) => approval,
             Consent::Withheld { diagnostic, exit, denial } => {
                 return refuse(session, args, &case.decided, &diagnostic, exit, denial);
@@ -73,7 +74,8 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     }
     let Case { prepared, decided, plan, stdin, digest } = case;
     let Some(plan) = plan else {
-        let diagnostic = denied(&decided, &prepared.project);
+        let explain = prepared.again(session, &["policy", "explain"], &args.call, decided.call());
+        let diagnostic = denied(&decided, &prepared.project, &explain);
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     };
@@ -96,7 +98,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     }
     let signal = cancel.signal();
     drop(cancel);
-    show(session, &authorization, &outcome)?;
+    show(session, args, &prepared, &authorization, &outcome)?;
     prepared.project.spare_the_next(session.world);
     Ok(end(args.exit_status, &outcome, signal))
 }
@@ -153,17 +155,14 @@ enum Consent {
     Withheld { diagnostic: Diagnostic, exit: Exit, denial: Denial },
 }
 
-fn consent(
-    session: &Session<'_>,
-    prepared: &Prepared,
-    decided: &Decided,
-    plan: &Plan,
-    digest: &str,
-) -> Consent {
+fn consent(session: &Session<'_>, args: &RunArgs, case: &Case, plan: &Plan) -> Consent {
+    let Case { prepared, decided, digest, .. } = case;
     let approval = &prepared.project.settings.approval;
     let unavailable = |why: &str| Consent::Withheld {
-        diagnostic: nobody_to_ask(decided, why)
-            .help("or try it out without effects: toolctl plan with the same arguments"),
+        diagnostic: nobody_to_ask(decided, why).help(format!(
+            "or see what it would do, without doing it: {}",
+            prepared.again(session, &["plan"], &args.call, decided.call())
+        )),
         exit: Exit::ApprovalUnavailable,
         denial: Denial::ApprovalRequired,
     };
@@ -236,10 +235,20 @@ fn refuse(
     })
 }
 
-fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outcome) -> Result<(), Failure> {
+fn show(
+    session: &mut Session<'_>,
+    args: &RunArgs,
+    prepared: &Prepared,
+    authorization: &Authorization,
+    outcome: &Outcome,
+) -> Result<(), Failure> {
     // People see the tool's own messages above; a document has them in another field.
     let heard = session.ui.format() == Format::Human && !outcome.ended.stderr.is_empty();
-    let diagnostic = outcome_diagnostic(authorization, outcome, heard);
+    let mut diagnostic = outcome_diagnostic(authorization, outcome, heard);
+    if let OutcomeKind::ToolFailed { .. } = &outcome.kind {
+        let decided = &authorization.decided;
+        diagnostic = diagnostic.map(|found| with_hints(found, session, prepared, decided, &args.call));
+    }
     if session.ui.format() == Format::Human {
         if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) {
             session.ui.tool_output(&outcome.ended.stdout)?;
