@@ -67,7 +67,7 @@ impl<'w> Session<'w> {
     /// The same for a call of one tool: whether the project is trusted is then found out for this tool alone.
     pub(crate) fn project_for(&mut self, called: Option<&str>) -> Result<Project, Failure> {
         let project = self.open(called)?;
-        self.ui.diagnostics(&self.files, &project.warnings)?;
+        self.ui.diagnostics(&self.files, &together(&project.warnings))?;
         Ok(project)
     }
 
@@ -112,6 +112,19 @@ impl<'w> Session<'w> {
     pub(crate) fn diagnosed(&self, failure: &Failure) -> Vec<Diagnostic> {
         failure.diagnostics_about(self.called.as_deref())
     }
+}
+
+/// The warnings before a call. A project that nobody trusts can have many settings that are left out, and they would be
+/// said before each call, so only the first is shown; `check` lists all.
+fn together(warnings: &[Diagnostic]) -> Vec<Diagnostic> {
+    let untrusted = |warning: &&Diagnostic| warning.code == Code::ConfigNeedsTrust;
+    let more = warnings.iter().filter(untrusted).count().saturating_sub(1);
+    let mut shown: Vec<Diagnostic> = warnings.iter().filter(|warning| !untrusted(warning)).cloned().collect();
+    shown.extend(warnings.iter().find(untrusted).cloned().map(|first| match more {
+        0 => first,
+        _ => first.note(format!("{more} more like it: toolctl check lists them all")),
+    }));
+    shown
 }
 
 /// The caller's claims.

@@ -1,5 +1,6 @@
 //! A decision as it is shown: the rule with its place, the diagnostic of a refusal with its ways out.
 
+use super::args::Global;
 use super::exit::Exit;
 use crate::diag::{Code, Diagnostic};
 use crate::model::Effect;
@@ -7,7 +8,9 @@ use crate::policy::{Action, Decided, Decision, EffectSource};
 use crate::project::{Project, TrustState};
 use crate::result::{DecisionInfo, Place};
 use crate::source::Files;
+use crate::term::quote_argv;
 use crate::text::{Span, escape};
+use std::ffi::OsStr;
 
 /// A span as a place in a file.
 pub(crate) fn place(files: &Files, span: Span) -> Place {
@@ -87,8 +90,15 @@ pub(crate) fn trust_notes(project: &Project) -> Vec<String> {
     notes
 }
 
+/// `toolctl trust`, of the folder that the call was made in.
+fn trust(global: &Global) -> String {
+    let mut words = vec![OsStr::new("toolctl"), OsStr::new("trust")];
+    words.extend(global.directory.as_ref().map(|directory| directory.as_os_str()));
+    quote_argv(&words).to_string()
+}
+
 /// What is said of a denied call; `explain` is the command that shows why.
-pub(crate) fn denied(decided: &Decided, project: &Project, explain: &str) -> Diagnostic {
+pub(crate) fn denied(decided: &Decided, project: &Project, global: &Global, explain: &str) -> Diagnostic {
     let decision = decided.decision();
     let tool = escape(decided.call().tool_name());
     let code = denial_code(decision);
@@ -104,7 +114,7 @@ pub(crate) fn denied(decided: &Decided, project: &Project, explain: &str) -> Dia
         for note in trust_notes(project) {
             diagnostic = diagnostic.note(note);
         }
-        diagnostic.help("look at the project, then trust it: toolctl trust")
+        diagnostic.help(format!("look at the project, then trust it: {}", trust(global)))
     } else {
         diagnostic.help(format!("see every rule and why: {explain}"))
     }

@@ -314,9 +314,8 @@ impl<'s> Bench<'s> {
         let id = if unit.kind == UnitKind::Host { "default".to_owned() } else { format!("{name}/default") };
         let span = source.file.default.span.and_then(|span| source.place(span));
         let rule = RuleRef { id, span, layer: Some(source.layer) };
-        let reason = match &source.file.reason_default {
-            Some(reason) => reason.render(&self.env, &self.call.facts.secrets),
-            None => {
+        let reason = source.file.reason_default.as_ref().map_or_else(
+            || {
                 let tool = escape(&self.call.facts.tool.name);
                 let then = match action {
                     Action::Deny => "",
@@ -324,8 +323,9 @@ impl<'s> Bench<'s> {
                     Action::Allow => ", and its default is to allow",
                 };
                 format!("no rule of `{name}` grants this call of {tool}{then}")
-            }
-        };
+            },
+            |reason| reason.render(&self.env, &self.call.facts.secrets),
+        );
         let code = (action == Action::Deny).then_some(Code::PolicyDenied);
         self.vote(action, 4, rule, Some(reason), code);
     }

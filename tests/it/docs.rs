@@ -130,11 +130,13 @@ fn play(path: &Path, who: &Who) -> usize {
     for block in blocks(&page) {
         if block.language == "console" {
             for step in steps(&block.text) {
-                if step.line.starts_with("cp -r /path/to/toolctl/") {
-                    crate::tools::kit::bring(&project);
+                if step.line.contains("cp -r /path/to/toolctl/") {
+                    let own = step.line.ends_with(" ~/.config/toolctl");
+                    let folder = if own { project.outside().join("home/config") } else { project.dir() };
+                    crate::tools::kit::bring_to(&project, &folder);
                     continue;
                 }
-                if step.line.contains("git_log") && !has_git() {
+                if step.line.contains("git") && !has_git() {
                     eprintln!("skipped, there is no git: {}", step.line);
                     continue;
                 }

@@ -162,6 +162,8 @@ fn commands() -> Vec<(&'static str, i32)> {
         ("explain", 0),
         ("environment", 0),
         ("explain policy/denied", 0),
+        ("explain policy", 0),
+        ("explain 10", 0),
         ("explain policy/nothing", 2),
         ("doctor", 0),
         ("trust", 0),

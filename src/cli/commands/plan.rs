@@ -246,20 +246,20 @@ fn human(session: &mut Session<'_>, shown: &Shown<'_>, explain: &str) -> Result<
     for line in &lines {
         session.ui.line(line)?;
     }
-    if let Some(diagnostic) = trouble(shown, explain) {
+    if let Some(diagnostic) = trouble(session, shown, explain) {
         session.ui.diagnostics(&session.files, &[diagnostic])?;
     }
     Ok(())
 }
 
-fn trouble(shown: &Shown<'_>, explain: &str) -> Option<Diagnostic> {
+fn trouble(session: &Session<'_>, shown: &Shown<'_>, explain: &str) -> Option<Diagnostic> {
     if let Some(fault) = &shown.fault {
         return Some(sandbox_diagnostic(fault));
     }
     match shown.decided.decision().action {
         Action::Allow => None,
         Action::Ask => Some(nobody_to_ask(shown.decided, "a plan asks nobody")),
-        Action::Deny => Some(denied(shown.decided, &shown.prepared.project, explain)),
+        Action::Deny => Some(denied(shown.decided, &shown.prepared.project, &session.global, explain)),
     }
 }
 

@@ -75,7 +75,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     let Case { prepared, decided, plan, stdin, digest } = case;
     let Some(plan) = plan else {
         let explain = prepared.again(session, &["policy", "explain"], &args.call, decided.call());
-        let diagnostic = denied(&decided, &prepared.project, &explain);
+        let diagnostic = denied(&decided, &prepared.project, &session.global, &explain);
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     };

@@ -26,14 +26,19 @@ pub(crate) fn have(programs: &[&str]) -> bool {
 
 /// Copies the shipped tools and policies into a project as they are, and trusts nothing.
 pub(crate) fn bring(project: &Project) {
+    bring_to(project, &project.dir());
+}
+
+/// The same for another folder of its user, such as the one of the user's own tools.
+pub(crate) fn bring_to(project: &Project, folder: &Path) {
     for dir in ["tools.d", "policies"] {
         for entry in fs::read_dir(checkout().join(dir)).unwrap() {
             let path = entry.unwrap().path();
             if path.is_file() {
                 let name = format!("{dir}/{}", path.file_name().unwrap().to_str().unwrap());
-                project.file(&name, fs::read(&path).unwrap());
+                project.file_at(&folder.join(&name), fs::read(&path).unwrap());
                 let mode = fs::metadata(&path).unwrap().permissions();
-                fs::set_permissions(project.dir().join(name), mode).unwrap();
+                fs::set_permissions(folder.join(name), mode).unwrap();
             }
         }
     }
