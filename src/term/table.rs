@@ -67,7 +67,9 @@ impl Table {
         let label = self.header.iter().map(|name| name.width()).max().unwrap_or(0);
         let rows = self.rows.iter().map(|row| {
             let cells = self.header.iter().zip(row).filter(|(_, cell)| !cell.as_str().is_empty());
-            cells.map(|(name, cell)| format!("{name:<label$}  {}\n", cell.as_str())).collect::<String>()
+            let lines: Vec<String> =
+                cells.map(|(name, cell)| format!("{name:<label$}  {}\n", cell.as_str())).collect();
+            lines.concat()
         });
         rows.collect::<Vec<_>>().join("\n")
     }
