@@ -1,4 +1,4 @@
-//! toolctl runs, plans, approves and tests the tool calls of language-model agents.
+//! toolctl runs, plans and decides the tool calls of language-model agents.
 //!
 //! One call goes through these stages, each of which takes its input by value:
 //!

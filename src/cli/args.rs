@@ -190,7 +190,7 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Print what makes a shell complete commands, tools and arguments.
     Completions(CompletionsArgs),
-    /// Print the manual page of toolctl or of one command.
+    /// Print the manual page of toolctl or of one command; read it with: toolctl man | man -l -
     Man(ManArgs),
 }
 

@@ -3,6 +3,7 @@
 use crate::text::Escaped;
 use comfy_table::presets::NOTHING;
 use comfy_table::{ContentArrangement, Row};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Rows under a header, in columns. Cells are escaped, so a cell never holds a line break or a colour of its own.
 #[derive(Debug, Clone, Default)]
@@ -27,8 +28,12 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// The table as text that ends with a line feed. With a width in columns, long cells wrap to fit into it.
+    /// The table as text that ends with a line feed. With a width in columns, long cells wrap to fit into it; where
+    /// that would leave the widest column next to nothing, each row is a paragraph of its own.
     pub fn render(&self, width: Option<u16>) -> String {
+        if width.is_some_and(|width| self.least() > usize::from(width)) {
+            return self.paragraphs();
+        }
         let mut table = comfy_table::Table::new();
         table.load_style(NOTHING).set_header(self.header.clone());
         for cells in &self.rows {
@@ -44,6 +49,30 @@ impl Table {
         }
         table.trim_fmt() + "\n"
     }
+
+    /// The width that all columns take if the widest is cut down to ten, in columns.
+    fn least(&self) -> usize {
+        let widths: Vec<usize> = (0..self.header.len())
+            .map(|at| {
+                let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.as_str().width());
+                cells.chain(self.header.get(at).map(|name| name.width())).max().unwrap_or(0)
+            })
+            .collect();
+        let widest = widths.iter().copied().max().unwrap_or(0);
+        widths.iter().map(|width| width + 2).sum::<usize>().saturating_sub(widest.saturating_sub(10) + 2)
+    }
+
+    /// Each row as lines of a column's name and its cell, with an empty line between the rows. Empty cells are left out.
+    fn paragraphs(&self) -> String {
+        let label = self.header.iter().map(|name| name.width()).max().unwrap_or(0);
+        let rows = self.rows.iter().map(|row| {
+            let cells = self.header.iter().zip(row).filter(|(_, cell)| !cell.as_str().is_empty());
+            let lines: Vec<String> =
+                cells.map(|(name, cell)| format!("{name:<label$}  {}\n", cell.as_str())).collect();
+            lines.concat()
+        });
+        rows.collect::<Vec<_>>().join("\n")
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +80,23 @@ mod tests {
     use super::Table;
     use crate::text::escape;
     use unicode_width::UnicodeWidthStr as _;
+
+    #[test]
+    fn a_table_that_does_not_fit_is_a_list() {
+        let mut table = Table::new(&["tool", "effect", "what it is for"]);
+        table.row([escape("git_log"), escape("read"), escape("shows the newest commits")]);
+        table.row([escape("git_commit"), escape(""), escape("commits")]);
+        // 10 and 6, 10 for what is widest, and two spaces between.
+        assert!(table.render(Some(30)).starts_with("tool        effect  what it"));
+        insta::assert_snapshot!(table.render(Some(29)), @r"
+        tool            git_log
+        effect          read
+        what it is for  shows the newest commits
+
+        tool            git_commit
+        what it is for  commits
+        ");
+    }
 
     #[test]
     fn columns_line_up_and_wrap() {

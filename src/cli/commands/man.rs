@@ -21,7 +21,9 @@ pub(crate) fn run(session: &mut Session<'_>, args: &ManArgs) -> Result<Exit, Fai
     // `toolctl policy explain` is found as `man toolctl-policy-explain`.
     let name = std::iter::once("toolctl").chain(args.command.iter().map(String::as_str));
     let name = name.collect::<Vec<_>>().join("-");
-    let page = clap_mangen::Man::new(command.clone()).title(name.clone());
+    let page = clap_mangen::Man::new(command.clone())
+        .title(name.clone())
+        .source(format!("toolctl {}", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
     page.render(&mut bytes).map_err(|error| Failure::Internal(error.into()))?;
     let page = String::from_utf8(bytes).map_err(|error| Failure::Internal(error.into()))?;

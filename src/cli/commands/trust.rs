@@ -64,7 +64,8 @@ impl Offer {
         if project.root.is_none() {
             return Err(Failure::NothingToDo(
                 Diagnostic::error(Code::NothingToDo, "there is no project here that could be trusted")
-                    .help("a project has a `toolctl.yaml` or a `tools.d` folder at its root"),
+                    .help("a project has a `toolctl.yaml` or a `tools.d` folder at its root")
+                    .help("a folder without them needs no trust: the built-in tools and your own work in it"),
             ));
         }
         let project = project.once_trusted(session.world).map_err(|fault| Failure::Config(vec![fault]))?;
