@@ -23,6 +23,7 @@ mod stdin;
 mod validation;
 mod validator;
 mod verdict;
+mod withheld;
 
 pub use exit::Exit;
 

@@ -147,6 +147,8 @@ codes! {
     PolicyMissingReason = "policy/missing-reason",
     /// A reason would show a secret (L023).
     PolicySecretReason = "policy/secret-reason",
+    /// A guard looks for the flags of a command line as text (L024).
+    PolicyTextOfCommand = "policy/text-of-command",
     /// A grant rests on what the caller says of itself.
     PolicyClaim = "policy/claim",
     /// A policy uses a feature that this version does not carry out.
@@ -258,6 +260,7 @@ impl Code {
                 | Self::PolicyReadThatWrites
                 | Self::PolicyMissingReason
                 | Self::PolicySecretReason
+                | Self::PolicyTextOfCommand
                 | Self::PolicyClaim
         )
     }

@@ -107,6 +107,10 @@ fn draw(request: &ApprovalRequest, all: bool, width: Option<u16>, left: Duration
                 " hidden characters are shown as escapes\n"
             });
         }
+        for word in &detail.mixed {
+            text = label(text, "").warning("! ").code(word);
+            text = text.plain(" mixes letters of alphabets that look alike\n");
+        }
     }
     text = label(text, "digest").escaped(&escape(&request.approval_digest)).plain("\n");
     text = label(text, "time").number(left.as_secs()).plain(" s left, then it is denied\n");

@@ -4,7 +4,7 @@ use crate::model::Context;
 use crate::policy::Decided;
 use crate::sandbox::{MountReport, PlanReport, shown_everywhere};
 use crate::term::quote_argv;
-use crate::text::{Escaped, Untrusted, escape, is_hidden};
+use crate::text::{Escaped, Untrusted, escape, is_hidden, mixed_words};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
@@ -20,18 +20,20 @@ pub struct Detail {
     pub text: Escaped,
     /// How many hidden characters are shown as escapes in it.
     pub hidden: usize,
+    /// Words in it that mix letters which look alike, with those letters as escapes.
+    pub mixed: Vec<Escaped>,
 }
 
 impl Detail {
     /// A line from text that somebody else supplied.
     pub fn untrusted(label: &'static str, text: &Untrusted) -> Self {
         let hidden = text.raw().chars().filter(|c| is_hidden(*c)).count();
-        Self { label, text: text.escape(), hidden }
+        Self { label, text: text.escape(), hidden, mixed: mixed_words(text.raw()) }
     }
 
     /// A line from text of our own.
     pub fn own(label: &'static str, text: &str) -> Self {
-        Self { label, text: escape(text), hidden: 0 }
+        Self { label, text: escape(text), hidden: 0, mixed: Vec::new() }
     }
 
     /// The text to show, and how many characters of it are left out.
@@ -125,7 +127,8 @@ fn details(asked: Asked<'_>, report: &PlanReport) -> Vec<Detail> {
     if let Some(program) = &report.program {
         let argv = quote_argv(&report.argv);
         let hidden = report.argv.iter().flat_map(|arg| arg.chars()).filter(|c| is_hidden(*c)).count();
-        out.push(Detail { label: "runs", text: argv, hidden });
+        let mixed = mixed_words(&report.argv.join(" "));
+        out.push(Detail { label: "runs", text: argv, hidden, mixed });
         out.push(Detail::untrusted("program", &Untrusted::new(program.to_string_lossy().into_owned())));
     }
     for (name, value) in call.args() {

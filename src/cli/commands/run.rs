@@ -9,6 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::prepare::{Prepared, new_id, prepare};
 use crate::cli::session::Session;
 use crate::cli::verdict::{decision_exit, denied, nobody_to_ask, rule_line};
+use crate::cli::withheld::{with_withheld, withheld};
 use crate::diag::{Code, Diagnostic};
 use crate::execute::{self, Authorization, Outcome, OutcomeKind, Terms};
 use crate::gate::{
@@ -77,6 +78,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
         let exit = decision_exit(decided.decision());
         return refuse(session, args, &decided, &diagnostic, exit, Denial::Policy);
     };
+    let withheld = withheld(session.world, || plan.report());
     let call = authorize(decided, plan, stdin, approval, &digest).map_err(Failure::Gate)?;
     let cancel = Cancel::on_signals().map_err(|error| Failure::Internal(error.into()))?;
     let quarantine = prepared.project.state_dir().map_or_else(
@@ -96,7 +98,7 @@ fn attempt(session: &mut Session<'_>, args: &RunArgs, mut early: Option<Early>) 
     }
     let signal = cancel.signal();
     drop(cancel);
-    show(session, &authorization, &outcome)?;
+    show(session, &authorization, &outcome, &withheld)?;
     prepared.project.spare_the_next(session.world);
     Ok(end(args.exit_status, &outcome, signal))
 }
@@ -236,10 +238,15 @@ fn refuse(
     })
 }
 
-fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outcome) -> Result<(), Failure> {
+fn show(
+    session: &mut Session<'_>,
+    authorization: &Authorization,
+    outcome: &Outcome,
+    withheld: &[&str],
+) -> Result<(), Failure> {
     // People see the tool's own messages above; a document has them in another field.
     let heard = session.ui.format() == Format::Human && !outcome.ended.stderr.is_empty();
-    let diagnostic = outcome_diagnostic(authorization, outcome, heard);
+    let diagnostic = outcome_diagnostic(authorization, outcome, heard, withheld);
     if session.ui.format() == Format::Human {
         if !matches!(outcome.kind, OutcomeKind::ControlFiles { .. } | OutcomeKind::BadResult { .. }) {
             session.ui.tool_output(&outcome.ended.stdout)?;
@@ -256,7 +263,12 @@ fn show(session: &mut Session<'_>, authorization: &Authorization, outcome: &Outc
     Ok(())
 }
 
-fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: bool) -> Option<Diagnostic> {
+fn outcome_diagnostic(
+    authorization: &Authorization,
+    outcome: &Outcome,
+    heard: bool,
+    withheld: &[&str],
+) -> Option<Diagnostic> {
     let tool = escape(authorization.decided.call().tool_name());
     let ended = &outcome.ended;
     let seconds = ended.duration.as_secs_f64();
@@ -268,7 +280,10 @@ fn outcome_diagnostic(authorization: &Authorization, outcome: &Outcome, heard: b
                 Some(code) if heard && message.starts_with(&code) => code,
                 Some(_) | None => message.clone(),
             };
-            Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}"))
+            with_withheld(
+                Diagnostic::error(Code::RunToolFailed, format!("`{tool}` failed: {message}")),
+                withheld,
+            )
         }
         OutcomeKind::Signal => {
             let signal = ended.signal.unwrap_or(0);

@@ -1,7 +1,7 @@
 //! All lints of all policies.
 
 use super::scope::Scope;
-use super::{effects, grants, guards, rules, wording};
+use super::{commands, effects, grants, guards, rules, wording};
 use crate::diag::Diagnostic;
 use crate::manifest::RequiresApproval;
 use crate::policy::facts::{LegacyApproval, ToolFacts};
@@ -23,6 +23,7 @@ pub fn lint_policies(
         found.extend(rules::single(rule));
         found.extend(wording::lint(rule));
         found.extend(guards::lint(rule, &all, &scope));
+        found.extend(commands::lint(rule));
         found.extend(grants::lint(rule, &all, &scope));
     }
     found.extend(rules::pairs(&scope, &all));

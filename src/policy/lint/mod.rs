@@ -1,6 +1,7 @@
 //! Lints: what is allowed in a policy and hardly meant. What is proved is an error, what is guessed a warning. `run` and
 //! `plan` work all the same; the codes of this module are raised by `check` alone.
 
+mod commands;
 mod effects;
 mod entry;
 mod field;

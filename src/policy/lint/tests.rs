@@ -324,6 +324,41 @@ fn guards_that_miss_files() {
 }
 
 #[test]
+fn command_lines_that_are_judged_as_text() {
+    let (flags, glob) = (Some(Code::PolicyTextOfCommand), Some(Code::PolicyLooseGlob));
+    for (when, expected) in [
+        ("args.to: {contains: \"rm -rf\"}", flags),
+        ("args.to: {glob: \"rm --force *\"}", flags),
+        ("args.to: {regex: \".*rm -r.*\"}", flags),
+        ("args.to: \"ls -la\"", flags),
+        ("args.to: {in: [ls, \"ls -l\"]}", flags),
+        ("args.tags: {some: {prefix: \"rm -r\"}}", flags),
+        ("args.to: {not_in: [\"ls -l\"]}", None),
+        ("args.to: {prefix: \"rm \"}", None),
+        ("args.to: {contains: \"a - b\"}", None),
+        ("args.to: {contains: \"-v\"}", None),
+        ("args.to: {glob: \"*rm*\"}", glob),
+        ("args.to: {glob: \"rm *\"}", glob),
+        ("args.to: {glob: \"release-*\"}", None),
+        ("args.to: {glob: \"**\"}", None),
+        ("args.to: {glob: \"a/*\"}", None),
+        ("args.currency: {glob: \"E*\"}", None),
+    ] {
+        assert_eq!(pay(when), expected, "{when}");
+    }
+    // Grants: what they miss is denied, so nothing gets past.
+    assert_eq!(lint_rules("- {id: a, tool: pay, when: {args.to: {glob: \"ls -l*\"}}, action: ask}"), None);
+    let text = host("- {id: a, tool: pay, when: {args.to: {contains: \"rm -rf\"}}, action: deny, reason: x}");
+    let found = lint_policies(
+        &set(vec![source(&text, Layer::Project, true)]),
+        &tools(),
+        &LegacyApproval::None,
+        &|_| None,
+    );
+    assert!(found.iter().any(|one| one.message.contains("`rm -r -f` means the same")), "{found:?}");
+}
+
+#[test]
 fn effects_that_are_missing_or_wrong() {
     let grant = "rules: [{id: a, tool: NAME, when: {effect: read}, action: allow}]";
     let table = [
