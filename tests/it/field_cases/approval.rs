@@ -348,6 +348,7 @@ fn f049_secrets_are_not_shown() {
         };
         let valid = json!({"token": SECRET}).to_string();
         silent(&["run", "login"], &valid, 11);
+        silent(&["run", "login", "-v", "-v"], &valid, 11);
         silent(&["plan", "login"], &valid, 11);
         silent(&["policy", "explain", "login"], &valid, 11);
         silent(&["run", "login"], &json!({"token": SECRET, "n": "five"}).to_string(), 3);
@@ -413,5 +414,121 @@ fn f049_secrets_are_not_shown() {
             finish(command, Some(valid.clone().into_bytes())).expect(0).out().trim(),
             SECRET.len().to_string()
         );
+    }
+}
+
+/// There is an end by default, and the person sees it.
+#[test]
+fn f015_every_question_has_an_end() {
+    for who in everybody() {
+        let project = asking(&who, "write", "timeoutAction: deny");
+        let mut session = terminal(&project, CALL);
+        let prompt = wait_for_question(&mut session);
+        assert!(prompt.contains("300 s left, then it is denied"), "{prompt}");
+        session.send_line("no").unwrap();
+        assert_eq!(exit_of(session).0, 12);
+    }
+}
+
+/// A yes is for one call. There is no word that saves a rule, and none is saved.
+#[test]
+fn f033_there_is_no_always() {
+    for who in everybody() {
+        let project = asking(&who, "write", "timeout: 15s");
+        let state = super::kit::snapshot(&project.outside().join("home"));
+        for answer in ["always", "yes always", "a", "Yes", "yes; always"] {
+            let mut session = terminal(&project, CALL);
+            let prompt = wait_for_question(&mut session);
+            assert!(!prompt.to_lowercase().contains("always"), "{prompt}");
+            session.send_line(answer).unwrap();
+            assert_eq!(exit_of(session).0, 12, "{answer}");
+            assert!(!ran(&project), "{answer}");
+        }
+        let mut session = terminal(&project, CALL);
+        wait_for_question(&mut session);
+        session.send_line("yes").unwrap();
+        assert_eq!(exit_of(session).0, 0);
+        project.run(["run", "deploy"]).expect(11);
+        let now = super::kit::snapshot(&project.outside().join("home"));
+        let names = |all: &[(std::path::PathBuf, u32, i64, i64, Vec<u8>)]| {
+            all.iter().map(|one| (one.0.clone(), one.4.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&state), names(&now), "something was saved");
+    }
+}
+
+/// A rule, a person, the clock, the schema, the sandbox and a name that is not there: six refusals, six codes, each with
+/// whether trying again helps.
+#[test]
+fn f071_six_refusals_have_six_codes() {
+    for who in everybody() {
+        let mut seen = std::collections::BTreeMap::new();
+        let mut note = |json: serde_json::Value, code: &str| {
+            assert_eq!(json["code"], code, "{json}");
+            assert_eq!(json["retryable"], false, "{json}");
+            assert!(json["result"].as_str().is_some_and(|text| !text.is_empty()), "{json}");
+            assert!(seen.insert(code.to_owned(), json).is_none(), "{code} twice");
+        };
+        let project = asking(&who, "write", "timeout: 1s");
+        let asked = |answer: Option<&str>, code: i32| {
+            let mut session = terminal(&project, &format!("{CALL} --format json >out.json"));
+            if let Some(answer) = answer {
+                wait_for_question(&mut session);
+                session.send_line(answer).unwrap();
+            }
+            assert_eq!(exit_of(session).0, code);
+            let text = std::fs::read_to_string(project.dir().join("out.json")).unwrap();
+            serde_json::from_str(&text).unwrap()
+        };
+        note(asked(Some("no"), 12), "approval/refused");
+        note(asked(None, 13), "approval/timeout");
+        note(super::kit::call(&project, "deploy", r#"{"x":1}"#, 3), "call/schema");
+        note(super::kit::result(&project, "deplyo", 5), "call/unknown-tool");
+        let deny = "{ id: never, tool: deploy, action: deny, reason: use the pipeline }";
+        project.file("policies/main.yaml", host("", &[deny]));
+        let denied = super::kit::result(&project, "deploy", 10);
+        assert!(denied["result"].as_str().unwrap().contains("use the pipeline"), "{denied}");
+        note(denied, "policy/denied");
+        // A sandbox that would need a folder which is not there.
+        let more = "sandbox: { allowFS: { readOnly: [\"{workspace}/not-there\"] } }\n";
+        super::kit::tool(&project, "deploy", &sh("true", more));
+        project.file("policies/main.yaml", allow("deploy", "write"));
+        note(super::kit::result(&project, "deploy", 4), "sandbox/bad-request");
+        assert_eq!(seen.len(), 6);
+        assert!(!ran(&project));
+    }
+}
+
+/// A letter of another alphabet in a word: the word is repeated with that letter spelt out, for arguments and programs.
+#[test]
+fn f031_letters_that_look_alike_are_spelt_out() {
+    for who in everybody() {
+        let manifest = "parameters: { type: object, properties: { v: { type: string } }, required: [v], additionalProperties: false }\ncommand: [\"./\u{440}ip.sh\", \"{args.v}\"]\nstdin: none\n";
+        let policy = host(
+            "show: [{ effect: execute }]",
+            &["{ id: ask-first, tool: show, always: true, action: ask }"],
+        );
+        let project = untrusted(&who, &[("show", manifest)], &policy);
+        project.script("tools.d/\u{440}ip.sh", "#!/bin/sh\nprintf '%s' \"$1\"\n");
+        project.trusted();
+        for (value, words) in [
+            ("\u{430}pt install x", &["\\u{440}ip", "\\u{430}pt"][..]),
+            ("привет мир", &["\\u{440}ip"]),
+            ("apt install", &["\\u{440}ip"]),
+        ] {
+            project.file("call.json", json!({"v": value}).to_string());
+            let mut session = terminal(&project, "$TOOLCTL run show --args - <call.json >out.txt");
+            let prompt = wait_for_question(&mut session);
+            for word in words {
+                assert!(
+                    prompt.contains(&format!("{word}` mixes")) || prompt.contains(&format!("{word} mixes")),
+                    "{word}: {prompt}"
+                );
+            }
+            assert_eq!(prompt.contains("\\u{430}pt"), words.len() == 2, "{prompt}");
+            session.send_line("yes").unwrap();
+            assert_eq!(exit_of(session).0, 0);
+            assert_eq!(std::fs::read_to_string(project.dir().join("out.txt")).unwrap(), value);
+        }
     }
 }

@@ -80,6 +80,17 @@ fn f055_the_callers_stdin_and_terminal_are_not_the_tools() {
         let ran = project.run_with(["run", "tty"], b"typed\n").expect(20);
         assert!(!ran.out().contains("got"));
         assert!(ran.took < Duration::from_secs(5));
+        // A program that wants an editor on the terminal ends with its own message.
+        if !Path::new("/usr/bin/git").exists() {
+            eprintln!("skipped: there is no git");
+            continue;
+        }
+        let git = "cd \"$TMPDIR\" && git init -q . && exec git -c user.name=n -c user.email=a@b commit --allow-empty";
+        tool(&project, "tty", &sh(git, "sandbox: { allowFS: { readWrite: [\"{workspace}\"] } }\n"));
+        let effects = policy.replace("tty: [{ effect: read }]", "tty: [{ effect: [write, execute] }]");
+        project.file("policies/main.yaml", effects);
+        let ran = project.run_with(["run", "tty"], b"message\n").expect(20);
+        assert!(ran.took < Duration::from_secs(5) && ran.stderr.contains("message"), "{}", ran.stderr);
     }
 }
 
@@ -233,6 +244,28 @@ fn f087_the_environment_is_a_list() {
         let mut command = project.command(["run", "show"]);
         command.env("HTTPS_PROXY", "http://proxy");
         assert!(finish(command, None).expect(0).out().contains("HTTPS_PROXY=http://proxy\n"));
+        // A tool that fails hears which ways to the network were kept from it, by name, if it has the network at all.
+        project.file("policies/main.yaml", allow("net", "external"));
+        for (network, exit, told) in [(true, 3, true), (false, 3, false), (true, 0, false)] {
+            tool(
+                &project,
+                "net",
+                &sh(&format!("exit {exit}"), &format!("sandbox: {{ allowNetwork: {network} }}\n")),
+            );
+            let mut command = project.command(["run", "net"]);
+            command.env("HTTPS_PROXY", "http://secret@proxy").env("LC_ALL", "C.UTF-8");
+            let ran = finish(command, None).expect(if exit == 0 { 0 } else { 20 });
+            assert_eq!(ran.stderr.contains("not given to the tool: HTTPS_PROXY"), told, "{}", ran.stderr);
+            assert!(!ran.stderr.contains("secret@proxy"), "{}", ran.stderr);
+        }
+        tool(
+            &project,
+            "net",
+            &sh("exit 3", "sandbox: { allowNetwork: true, env: { forward: [HTTPS_PROXY] } }\n"),
+        );
+        let mut command = project.command(["run", "net"]);
+        command.env("HTTPS_PROXY", "http://proxy");
+        assert!(!finish(command, None).expect(20).stderr.contains("HTTPS_PROXY"));
         // A temp folder that works.
         let temp = sh("f=$(mktemp) && echo x > \"$f\" && cat \"$f\"", "");
         tool(&project, "temp", &temp);

@@ -222,7 +222,7 @@ fn f047_patterns_have_one_base() {
                 run("~/secrets/key").expect(if pattern.starts_with("path: [\"**") { 10 } else { 20 });
             }
         }
-        // `./` in a pattern is either the same or refused with its place, never a pattern that matches nothing.
+        // `./` in a pattern is the same as without.
         let rules = [
             "{ id: rest, tool: read_file, always: true, action: allow }",
             "{ id: hidden, tool: read_file, when: { args.path: { path: [\"./secrets/**\"] } }, action: deny }",
@@ -230,7 +230,7 @@ fn f047_patterns_have_one_base() {
         let project = project(&who, &[], &host("", &rules));
         project.file("secrets/key", "k");
         let ran = project.run(["run", "read_file", "-a", "path=secrets/key"]);
-        assert!(ran.code == Some(10) || ran.code == Some(4), "{:?} {}", ran.code, ran.stderr);
+        ran.expect(10).says("main/hidden");
     }
 }
 
@@ -477,6 +477,10 @@ fn f079_expressions_match_the_whole_value() {
     project.file("policies/main.yaml", policy("a|api\\.corp\\.test"));
     call(&project, "http", r#"{"host":"api.corp.test.evil.test"}"#, 10);
     call(&project, "http", r#"{"host":"api.corp.test"}"#, 0);
+    // A dot that stands for any character is warned of, with a form that has no such signs.
+    project.file("policies/main.yaml", policy("api.corp.test"));
+    call(&project, "http", r#"{"host":"apiXcorp.test"}"#, 0);
+    project.run(["check"]).says("policy/loose-regex").says("use `eq`");
 }
 
 /// A plan leaves no trace: see also `plan_is_run`. Nothing is created, in the project or in toolctl's own folders.
@@ -547,6 +551,7 @@ fn f139_names_decide_nothing() {
                 .file(&format!("tools.d/{name}.yaml"), &described);
             project.file("kept.txt", "x").trusted();
             project.run(["run", name]).expect(11).says("builtin/other-tools");
+            assert!(project.dir().join("kept.txt").exists());
             // A policy that does not speak of it denies.
             project.file("policies/main.yaml", "policy: main\nformat: 1\nrole: host\n");
             // A folder that was not there is followed once the author says so: a tool could have made it.
@@ -554,6 +559,10 @@ fn f139_names_decide_nothing() {
             project.trusted();
             project.run(["run", name]).expect(10);
             assert!(project.dir().join("kept.txt").exists());
+            // What is granted and classified by nobody is listed.
+            let unclassified = format!("{{ id: all, tool: {name}, always: true, action: ask }}");
+            project.file("policies/main.yaml", host("", &[&unclassified]));
+            project.run(["check"]).says("policy/missing-effects").says(name);
             project.file("policies/main.yaml", allow(name, "write"));
             project.run(["run", name]).expect(0);
             assert!(!project.dir().join("kept.txt").exists());
