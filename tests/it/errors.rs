@@ -509,8 +509,11 @@ fn nothing_to_do() {
         let project = Project::of(&who);
         let ran = project.run(["trust", "--format", "json"]).expect(6).says("help: ");
         assert_eq!(code_of(&one_document(&ran, "trust")), "usage/nothing-to-do");
+        let ran = project.run(["check", "--format", "json"]).expect(6).says("help: ");
+        assert_eq!(code_of(&one_document(&ran, "check")), "usage/nothing-to-do");
         project.file("toolctl.yaml", "agentName: test\n");
         one_document(&project.run(["trust", "--format", "json"]).expect(0), "trust");
+        one_document(&project.run(["check", "--format", "json"]).expect(0), "check");
         one_document(&project.run(["trust", "--revoke", "--format", "json"]).expect(0), "revoke");
     }
 }

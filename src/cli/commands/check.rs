@@ -9,6 +9,7 @@ use crate::cli::report::{Report, write_reports};
 use crate::cli::session::Session;
 use crate::diag::{Code, Diagnostic, Severity};
 use crate::manifest::{RequiresApproval, lint, unsupported};
+use crate::model::Layer;
 use crate::policy::{ToolFacts, check_approval, check_examples, check_file, lint_policies};
 use crate::project::{CatalogTool, Project, check_environment};
 use crate::term::{Format, Text, render};
@@ -45,6 +46,11 @@ pub(crate) fn run(session: &mut Session<'_>, args: &CheckArgs) -> Result<Exit, F
         let folder = base.parent().filter(|_| file).unwrap_or(&base);
         findings.extend(check_folder(session, folder, &mut checked)?);
     }
+    if findings.is_empty() && !checked.found {
+        let fault = Diagnostic::error(Code::NothingToDo, "there is no project here, so nothing was checked")
+            .help("name a folder of the project: toolctl check DIR");
+        return Err(Failure::NothingToDo(fault));
+    }
     let mut findings = in_order(findings);
     findings.retain(|finding| {
         let stays = !allowed.contains(&finding.code)
@@ -79,6 +85,8 @@ struct Checked {
     policies: usize,
     allowed: usize,
     untrusted: Vec<String>,
+    /// There was something that is not built in.
+    found: bool,
 }
 
 fn check_folder(
@@ -108,6 +116,7 @@ fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Che
         findings.extend(check_tool(session, project, found, facts));
     }
     checked.tools += tools.len();
+    checked.found |= project.root.is_some() || tools.iter().any(|found| found.layer != Layer::Builtin);
     if is_untrusted(project) {
         checked.untrusted.extend(project.root.iter().map(|root| escape(&root.to_string_lossy()).to_string()));
     }
@@ -124,6 +133,7 @@ fn check_project(session: &mut Session<'_>, project: &Project, checked: &mut Che
                 findings.extend(check_file(source, &facts, &broken));
                 findings.extend(check_examples(&source.file));
                 checked.policies += 1;
+                checked.found |= source.layer != Layer::Builtin;
             }
             let exempt = |tool: &ToolFacts| {
                 let found = tools.iter().find(|found| found.tool.name == tool.name)?;
