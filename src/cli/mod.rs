@@ -8,6 +8,7 @@ mod document;
 mod exit;
 mod failure;
 mod filling;
+mod foreign;
 mod interrupt;
 mod judging;
 mod kinds;
@@ -74,7 +75,7 @@ pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
-        Err(error) => return unread(&error),
+        Err(error) => return unread(&foreign::explained(error)),
     };
     let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);
