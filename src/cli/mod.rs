@@ -9,6 +9,7 @@ mod document;
 mod exit;
 mod failure;
 mod filling;
+mod foreign;
 mod hints;
 mod interrupt;
 mod judging;
@@ -77,7 +78,7 @@ pub fn main() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let cli = match args::parse(&words) {
         Ok(cli) => cli,
-        Err(error) => return unread(&tips::with_tip(error, &words)),
+        Err(error) => return unread(&tips::with_tip(foreign::explained(error), &words)),
     };
     let world = MemoWorld::new(&world);
     let mut session = Session::new(&world, cli.global);

@@ -61,6 +61,7 @@ fn prepare_with(
     args: &CallArgs,
     called: Option<&[&str]>,
 ) -> Result<Prepared, Failure> {
+    session.without_arguments(args.args.is_none() && args.arg.is_empty());
     let project = Rc::new(session.project_for(Some(&args.tool))?);
     let tool = runnable_tool(session, &project, &args.tool)?;
     let policies = Rc::new(load_policies(session, &project, called)?);

@@ -2,6 +2,7 @@
 
 use super::args::{ColorChoice, ContextArgs, Global, ModeArg, OutputFormat};
 use super::failure::Failure;
+use super::stdin;
 use crate::diag::{Code, Diagnostic};
 use crate::model::{Context, RunMode};
 use crate::project::{Project, check_environment};
@@ -23,6 +24,8 @@ pub(crate) struct Session<'w> {
     pub(crate) global: Global,
     /// The tool of the call, once one is looked for; for what is said of its arguments.
     called: Option<String>,
+    /// The call was made without any argument.
+    bare: bool,
 }
 
 impl<'w> Session<'w> {
@@ -42,7 +45,7 @@ impl<'w> Session<'w> {
             quiet: global.quiet,
             verbose: global.verbose,
         };
-        Self { world, files: Files::new(), ui: Ui::stdio(world, options), global, called: None }
+        Self { world, files: Files::new(), ui: Ui::stdio(world, options), global, called: None, bare: false }
     }
 
     /// The folder that the command works from.
@@ -110,7 +113,18 @@ impl<'w> Session<'w> {
 
     /// What is said about a failure of this session's call.
     pub(crate) fn diagnosed(&self, failure: &Failure) -> Vec<Diagnostic> {
-        failure.diagnostics_about(self.called.as_deref())
+        let mut found = failure.diagnostics_about(self.called.as_deref());
+        for fault in found.iter_mut().filter(|fault| fault.code == Code::CallSchema) {
+            if self.bare && stdin::is_offered() {
+                fault.help.push("stdin is read only if that is said: add --args -".to_owned());
+            }
+        }
+        found
+    }
+
+    /// Notes that the call has no arguments, neither flags nor a document.
+    pub(crate) const fn without_arguments(&mut self, bare: bool) {
+        self.bare = bare;
     }
 }
 

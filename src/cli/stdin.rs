@@ -16,3 +16,11 @@ pub(crate) fn read_all(max: usize) -> Result<Vec<u8>, Failure> {
     })?;
     Ok(bytes)
 }
+
+/// Whether somebody redirected something into this program: a pipe or a file, not a terminal and not `/dev/null`.
+pub(crate) fn is_offered() -> bool {
+    use rustix::fs::FileType;
+    rustix::fs::fstat(std::io::stdin()).is_ok_and(|stat| {
+        matches!(FileType::from_raw_mode(stat.st_mode), FileType::Fifo | FileType::RegularFile)
+    })
+}

@@ -503,6 +503,35 @@ fn a_sandbox_that_cannot_be_ends_in_30() {
     }
 }
 
+/// Words that people know from other programs lead to ours, and no option is proposed as a value.
+#[test]
+fn words_of_other_programs_are_known() {
+    let project = project(&everybody()[0], &[("good", &sh("echo out", ""))], &allow("good", "read"));
+    for (words, hint) in [
+        (&["call", "good"][..], "toolctl run TOOL"),
+        (&["run", "good", "--yes"], "answered on the terminal"),
+        (&["run", "good", "-y"], "answered on the terminal"),
+        (&["run", "good", "--dry-run"], "toolctl plan TOOL"),
+        (&["plan", "good", "--json"], "--format json"),
+        (&["run", "good", "--timeout", "5s"], "sandbox.timeout"),
+        (&["tool", "list"], "'tools'"),
+        (&["run", "good", "--args=1", "--formt", "json"], "--format"),
+    ] {
+        let ran = project.run(words).expect(2).says(hint);
+        assert!(!ran.stderr.contains("as a value"), "{}", ran.stderr);
+    }
+    project.run(["run", "good"]).expect(0);
+    // Arguments on stdin that nobody asked for are pointed at, and never read.
+    let needs = "parameters: { type: object, properties: { a: { type: string } }, required: [a], additionalProperties: false }\ncommand: [/bin/cat]\n";
+    project.file("tools.d/good.yaml", format!("name: good\ndescription: A tool.\n{needs}"));
+    project.run_with(["run", "good"], b"{\"a\":\"x\"}").expect(3).says("add --args -");
+    project.run_with(["run", "good", "--args", "-"], b"{\"a\":\"x\"}").expect(0);
+    for words in [&["run", "good"][..], &["run", "good", "--args", "{}"]] {
+        let ran = project.run(words).expect(3);
+        assert!(!ran.stderr.contains("--args -"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn nothing_to_do() {
     for who in everybody() {

@@ -320,3 +320,9 @@ pub(crate) fn probe(name: &str) -> PathBuf {
 pub(crate) fn started_by_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
+
+/// How many rounds a race is tried: so many, or `RACE_TIMES` times that, which the nightly tests set.
+pub(crate) fn times(rounds: usize) -> usize {
+    let factor = std::env::var("RACE_TIMES").ok().and_then(|text| text.parse().ok());
+    rounds * factor.unwrap_or(1).max(1)
+}

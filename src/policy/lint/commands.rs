@@ -4,7 +4,7 @@ use super::field::Field;
 use super::scope::{Subjected, inner};
 use crate::diag::{Code, Diagnostic};
 use crate::policy::condition::{Atom, Condition};
-use crate::policy::matchers::{Operand, Test};
+use crate::policy::matchers::{Operand, Pattern, Test};
 use crate::policy::model::RuleKind;
 use crate::policy::subject::Subject;
 use crate::text::escape;
@@ -43,16 +43,16 @@ fn is_free_text(rule: &Subjected<'_>, atom: &Atom) -> bool {
 }
 
 /// The texts that a test looks for, without the signs of patterns.
-fn texts(test: &Test) -> Vec<String> {
+fn texts(sought: &Test) -> Vec<String> {
     let literals = |operands: &[Operand]| -> Vec<String> {
-        let text = |operand: &Operand| match operand {
-            Operand::Literal(Value::String(text)) => Some(text.clone()),
+        let literal = |operand: &Operand| match operand {
+            Operand::Literal(Value::String(written)) => Some(written.clone()),
             Operand::Literal(_) | Operand::Ref(_) => None,
         };
-        operands.iter().filter_map(text).collect()
+        operands.iter().filter_map(literal).collect()
     };
-    match test {
-        Test::Text(text) => literals(&text.parts),
+    match sought {
+        Test::Text(found) => literals(&found.parts),
         Test::Equal(equal) => literals(std::slice::from_ref(&equal.operand)),
         Test::OneOf(one) if !one.negated => literals(&one.operands),
         Test::Glob(glob) => glob.patterns.iter().map(|pattern| pattern.text().replace('*', "")).collect(),
@@ -76,8 +76,8 @@ fn dodge(text: &str) -> Option<(String, String)> {
     let at = words.iter().skip(1).position(|word| is_flag(word))? + 1;
     let (program, flag) = (words.get(at - 1)?, words.get(at)?);
     let short = flag.strip_prefix('-').filter(|rest| !rest.starts_with('-') && rest.len() > 1);
-    let other = match short {
-        Some(letters) => letters.chars().map(|letter| format!(" -{letter}")).collect::<String>(),
+    let other: String = match short {
+        Some(letters) => letters.chars().flat_map(|letter| [' ', '-', letter]).collect(),
         None => format!("  {flag}"),
     };
     Some((format!("{program} {flag}"), format!("{program}{other}")))
@@ -107,7 +107,7 @@ fn stops_at_slash(test: &Test, atom: &Atom) -> Option<Diagnostic> {
     let pattern = glob
         .patterns
         .iter()
-        .map(|pattern| pattern.text())
+        .map(Pattern::text)
         .find(|text| *text != "**" && !text.contains('/') && is_running_text(text))?;
     Some(
         Diagnostic::warning(

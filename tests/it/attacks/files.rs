@@ -220,7 +220,7 @@ fn a_folder_that_becomes_a_link_leads_nowhere() {
                 std::thread::sleep(std::time::Duration::from_micros(300));
             }
         });
-        for _ in 0..25 {
+        for _ in 0..crate::harness::times(25) {
             for ran in [
                 edit(&project, "d/f"),
                 edit(&project, "link/f"),

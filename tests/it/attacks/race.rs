@@ -1,7 +1,7 @@
 //! Files that change between a decision and what comes of it.
 
 use super::{MASK, host, script};
-use crate::harness::{Project, everybody, ordinary};
+use crate::harness::{Project, everybody, ordinary, times};
 use crate::prompt::{exit_of, terminal, wait_for_question};
 use expectrl::Expect as _;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -87,7 +87,7 @@ fn a_folder_that_becomes_a_link_leads_nowhere() {
             symlink(target, &link).unwrap();
             let swap = Swap::start(project.dir().join("d"), link);
             let mut ended = 0;
-            for _ in 0..60 {
+            for _ in 0..times(60) {
                 let ran = project.run(*call);
                 assert!(!ran.out().contains("STOLEN"), "{call:?}");
                 if call.contains(&"path=out") {
@@ -138,7 +138,7 @@ fn what_runs_is_what_was_trusted() {
         project.run(["trust"]).expect(0);
         let swap = Swap::start(project.dir().join(name), other.clone());
         let mut good = 0;
-        for _ in 0..60 {
+        for _ in 0..times(60) {
             let ran = project.run(call);
             assert!(!ran.out().contains("EVIL"), "{name}: {}", ran.out());
             good += u32::from(ran.out() == "GOOD\n" || ran.code == Some(10));

@@ -360,7 +360,7 @@ fn a_race_is_never_won() {
                 std::thread::sleep(std::time::Duration::from_micros(700));
             }
         });
-        for round in 0..150 {
+        for round in 0..crate::harness::times(150) {
             let backend = BOTH[round % 2];
             // The plan is made while the folder is the folder, as a caller that checked it would.
             let Ok(plan) = try_to(&["read", &path]).ro(&ro).backend(backend).plan() else { continue };
