@@ -14,6 +14,7 @@ mod rules;
 mod scope;
 mod texts;
 mod wording;
+mod work;
 
 #[cfg(test)]
 mod soundness;
