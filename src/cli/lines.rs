@@ -11,6 +11,8 @@ use std::io::{self, BufRead as _, BufReader, Read};
 const MAX_LINE: usize = JsonLimits::ARGUMENTS.max_bytes + (64 << 10);
 /// About so many bytes are read and handed on at once.
 const CHUNK: usize = 32 << 10;
+/// Lines of a chunk at most. What is said of a line that is refused takes far more memory than a short line does.
+const MAX_LINES: usize = 512;
 /// The first chunk is small, so that the threads start soon.
 const FIRST: usize = 4 << 10;
 
@@ -82,7 +84,8 @@ impl Lines {
         let mut chunk = Chunk { read: before, ..Chunk::default() };
         while self.line(&mut chunk).map_err(|error| unreadable(&self.flag, &error))? {
             let more = self.reader.buffer().contains(&b'\n');
-            if !chunk.ends.is_empty() && (chunk.bytes.len() >= size || !more) {
+            let full = chunk.bytes.len() >= size || chunk.ends.len() >= MAX_LINES;
+            if !chunk.ends.is_empty() && (full || !more) {
                 break;
             }
         }
@@ -158,6 +161,9 @@ mod tests {
         assert_eq!(chunks(&["a\n\n \t\nb\r\n", "c"]), [vec![row(1, "a"), row(4, "b\r")], vec![row(5, "c")]]);
         // Half a line is waited for; a whole one is handed on at once.
         assert_eq!(chunks(&["a\nb", "b\n", "\n"]), [vec![row(1, "a")], vec![row(2, "bb")]]);
+        let short = "x\n".repeat(1500);
+        let lengths: Vec<usize> = chunks(&[&short]).iter().map(Vec::len).collect();
+        assert_eq!(lengths, [512, 512, 476]);
         assert_eq!(chunks(&["\n\n"]), Vec::<Vec<_>>::new());
         assert_eq!(chunks(&[]), Vec::<Vec<_>>::new());
     }

@@ -2,7 +2,7 @@
 //! would execute of the repositories in there. One walk finds both.
 
 use crate::policy::Mask;
-use crate::project::repository;
+use crate::project::{itself, repository};
 use crate::sandbox::SandboxError;
 use crate::text::escape;
 use crate::world::{FileKind, World};
@@ -228,6 +228,9 @@ impl Walk<'_> {
                 if self.repositories && name == OsStr::new(".git") && dir.as_path() != self.workspace {
                     repository(self.world, &dir, &mut found.exec_later, &mut found.absent);
                 }
+                if self.repositories && name == OsStr::new("HEAD") && dir.as_path() != self.workspace {
+                    self.bare(&dir, found);
+                }
                 if kind == FileKind::Dir {
                     let path_is_hot = dir_is_hot || hot(&name);
                     let path = dir.join(name);
@@ -244,6 +247,16 @@ impl Walk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A bare repository, or the folder of one.
+    fn bare(&self, dir: &Path, found: &mut Found) {
+        let (mut present, mut absent) = (Vec::new(), Vec::new());
+        // One that is none yet may become one, as may any new folder.
+        if itself(self.world, dir, &mut present, &mut absent) {
+            found.exec_later.append(&mut present);
+            found.absent.append(&mut absent);
+        }
     }
 }
 

@@ -69,11 +69,11 @@ pub(crate) fn write_reports(
     for report in reports {
         match report {
             Report::Sarif(file) => {
-                write_json_report(&start.join(file), &to_sarif(&session.files, findings))?;
+                write_json_report(&start, file, &to_sarif(&session.files, findings))?;
             }
-            Report::Json(file) => write_json_report(&start.join(file), document)?,
+            Report::Json(file) => write_json_report(&start, file, document)?,
             Report::Github(Some(file)) => {
-                write_text_report(&start.join(file), &to_github(&session.files, findings))?;
+                write_text_report(&start, file, &to_github(&session.files, findings))?;
             }
             Report::Github(None) => session.ui.commands(&to_github(&session.files, findings))?,
         }

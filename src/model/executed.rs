@@ -1,14 +1,18 @@
 //! Files that other programs execute or obey later: hooks and settings of git, of shells and of editors.
 
 /// Paths below any folder. Git reads its settings and hooks from where `commondir` says, and each submodule and each
-/// linked work tree has a set of its own.
-pub const EXECUTED_LATER: [&str; 8] = [
+/// linked work tree has a set of its own. Without `HEAD`, `objects` or `refs` a `.git` is no repository, and git obeys the
+/// folder around it instead, if that looks like one.
+pub const EXECUTED_LATER: [&str; 11] = [
     ".git/config",
     ".git/config.worktree",
     ".git/hooks",
     ".git/commondir",
     ".git/modules",
     ".git/worktrees",
+    ".git/HEAD",
+    ".git/objects",
+    ".git/refs",
     ".envrc",
     ".vscode",
 ];
@@ -26,7 +30,7 @@ pub fn executed_later(path: &str) -> Option<&'static str> {
             *part == first
                 && second.is_none_or(|second| {
                     // The folder itself: replacing it replaces what is in it.
-                    parts.get(at + 1).is_none_or(|next| *next == second)
+                    parts.get(at + 1).is_none_or(|next| next.eq_ignore_ascii_case(second))
                 })
         })
     })
@@ -47,6 +51,8 @@ mod tests {
             ("/ws/.git/config.worktree", Some(".git/config.worktree")),
             ("/ws/.git/modules/lib/hooks/post-checkout", Some(".git/modules")),
             ("/ws/.git/worktrees/x/commondir", Some(".git/worktrees")),
+            ("/ws/.git/HEAD", Some(".git/HEAD")),
+            ("/ws/.git/refs/heads/main", Some(".git/refs")),
             ("/ws/.git/index", None),
             ("/ws/.envrc", Some(".envrc")),
             ("/ws/.vscode/tasks.json", Some(".vscode")),

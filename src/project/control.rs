@@ -65,16 +65,11 @@ pub(super) fn control_set(world: &dyn World, project: &Project, more: &[PathBuf]
     {
         dirs.obeyed(world, &mut control.exec_later, &mut control.absent);
     }
-    if world.lstat(&project.workspace.join(".git")).is_err() {
-        // Git takes a folder with this file for a repository as well.
-        control.absent.push(project.workspace.join("HEAD"));
-    }
     control
 }
 
 fn is_executed_later(path: &Path) -> bool {
     path.ends_with(".git")
-        || path.ends_with("HEAD")
         || EXECUTED_LATER.iter().any(|name| path.ends_with(name))
         || path.components().any(|part| part.as_os_str() == ".git")
             && GIT_EXECUTED_LATER.iter().any(|name| path.ends_with(name))
@@ -85,7 +80,10 @@ fn is_executed_later(path: &Path) -> bool {
 pub fn repository(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) {
     let git = dir.join(".git");
     match world.lstat(&git).map(|stat| stat.kind) {
-        Err(_) => absent.push(git),
+        Err(_) => {
+            absent.push(git);
+            itself(world, dir, present, absent);
+        }
         // In a linked work tree or a submodule `.git` is a file that says where the repository is.
         Ok(FileKind::File | FileKind::Symlink | FileKind::Other) => present.push(git),
         Ok(FileKind::Dir) => {
@@ -97,8 +95,28 @@ pub fn repository(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, abs
                 present.push(worktrees);
             }
             modules(world, &git.join("modules"), present, absent);
+            if itself(world, dir, present, absent) {
+                present.push(git);
+            }
         }
     }
+}
+
+/// What makes a folder a repository in the eyes of git.
+const MAKES_A_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
+
+/// The same where the folder is a repository itself, as bare ones are. Git takes it for one if nothing valid is in its
+/// `.git`, which a tool could see to by removing `.git/HEAD`: so a folder that is none may not become one. Whether it is one.
+pub fn itself(world: &dyn World, dir: &Path, present: &mut Vec<PathBuf>, absent: &mut Vec<PathBuf>) -> bool {
+    let mut parts = MAKES_A_REPOSITORY.iter().map(|name| dir.join(name));
+    if let Some(missing) = parts.find(|path| world.lstat(path).is_err()) {
+        absent.push(missing);
+        return false;
+    }
+    for name in GIT_EXECUTED_LATER {
+        sort(world, dir.join(name), present, absent);
+    }
+    true
 }
 
 /// The same of a repository's submodules, whose names can have slashes.

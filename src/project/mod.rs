@@ -16,7 +16,7 @@ mod workspace;
 
 pub use access::Access;
 pub use catalog::{Catalog, CatalogError, CatalogTool};
-pub use control::{Control, repository};
+pub use control::{Control, itself, repository};
 pub use discover::{Discovery, SETTINGS_NAMES, discover};
 pub use env::{VARIABLES, Variable, check_environment, no_prompt};
 pub use gitdir::{GitDirError, GitDirs, git_dirs};

@@ -3,6 +3,7 @@
 use super::logic::{Goal, all, of};
 use super::refute::none;
 use super::scope::{Scope, Subjected};
+use super::work::Work;
 use crate::diag::{Code, Diagnostic};
 use crate::model::EffectSet;
 use crate::policy::facts::ToolFacts;
@@ -50,8 +51,8 @@ pub(super) fn lint(scope: &Scope<'_>, rules: &[Subjected<'_>]) -> Vec<Diagnostic
     for source in scope.hosts() {
         for (name, entries) in &source.file.effects {
             let Some(tool) = scope.tools.iter().find(|tool| tool.name == *name) else { continue };
-            found.extend(unreachable(tool, entries));
-            found.extend(open_end(tool, entries));
+            found.extend(unreachable(&scope.work, tool, entries));
+            found.extend(open_end(&scope.work, tool, entries));
             found.extend(entries.iter().find_map(|entry| read_that_writes(tool, entry)));
         }
         found.extend(unclassified(scope, source, rules));
@@ -59,14 +60,14 @@ pub(super) fn lint(scope: &Scope<'_>, rules: &[Subjected<'_>]) -> Vec<Diagnostic
     found
 }
 
-fn unreachable(tool: &ToolFacts, entries: &[EffectEntry]) -> Vec<Diagnostic> {
+fn unreachable(work: &Work, tool: &ToolFacts, entries: &[EffectEntry]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let earlier = entries.iter().take(at).find(|earlier| {
             let Some(when) = &earlier.when else { return true };
             // An entry in doubt is passed, so only a certain yes hides what comes later.
             let here = entry.when.as_ref().map(|here| of(here, Goal::NotFalse, &tool.name));
-            none(all(here.into_iter().chain([of(when, Goal::NotTrue, &tool.name)])).as_ref(), tool)
+            none(work, all(here.into_iter().chain([of(when, Goal::NotTrue, &tool.name)])).as_ref(), tool)
         });
         let Some(earlier) = earlier else { continue };
         let message = format!("`{}` is never reached", escape(&entry.id));
@@ -80,14 +81,14 @@ fn unreachable(tool: &ToolFacts, entries: &[EffectEntry]) -> Vec<Diagnostic> {
     found
 }
 
-fn open_end(tool: &ToolFacts, entries: &[EffectEntry]) -> Option<Diagnostic> {
+fn open_end(work: &Work, tool: &ToolFacts, entries: &[EffectEntry]) -> Option<Diagnostic> {
     let last = entries.last()?;
     if entries.iter().any(|entry| entry.when.is_none()) || tool.builtin_effects.is_some() {
         return None;
     }
     let misses = entries.iter().filter_map(|entry| entry.when.as_ref());
     let gap = all(misses.map(|when| of(when, Goal::NotTrue, &tool.name)));
-    if none(gap.as_ref(), tool) {
+    if none(work, gap.as_ref(), tool) || work.is_spent() {
         return None;
     }
     let message =

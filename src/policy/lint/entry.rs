@@ -2,7 +2,7 @@
 
 use super::scope::Scope;
 use super::{commands, effects, grants, guards, rules, wording};
-use crate::diag::Diagnostic;
+use crate::diag::{Code, Diagnostic};
 use crate::manifest::RequiresApproval;
 use crate::policy::facts::{LegacyApproval, ToolFacts};
 use crate::policy::set::PolicySet;
@@ -20,7 +20,7 @@ pub fn lint_policies(
     let all = scope.rules();
     let mut found = Vec::new();
     for rule in &all {
-        found.extend(rules::single(rule));
+        found.extend(rules::single(rule, &scope.work));
         found.extend(wording::lint(rule));
         found.extend(guards::lint(rule, &all, &scope));
         found.extend(commands::lint(rule));
@@ -38,6 +38,17 @@ pub fn lint_policies(
         });
     for tool in exempted {
         found.extend(grants::idle_exemption(tool, &all, &scope, exempt(tool)));
+    }
+    if scope.work.is_spent() {
+        found.push(
+            Diagnostic::note_of(
+                Code::PolicyRedundant,
+                "not all rules were compared with each other: there are too many",
+            )
+            .help(
+                "the decisions are not touched by it; rules that never match or change nothing may go unseen",
+            ),
+        );
     }
     found
 }

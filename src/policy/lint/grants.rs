@@ -1,6 +1,6 @@
 //! Grants that give more than they look (L009, L010), or rest on a claim; exemptions that exempt from nothing (L018).
 
-use super::rules::{covers, speaks_of_less};
+use super::rules::{PER_PAIR, covers, speaks_of_less};
 use super::scope::{Scope, Subjected};
 use crate::diag::{Code, Diagnostic};
 use crate::manifest::RequiresApproval;
@@ -26,14 +26,14 @@ pub(super) fn lint(rule: &Subjected<'_>, all: &[Subjected<'_>], scope: &Scope<'_
             .filter(|tool| rule.counts_for(tool))
             .map(|tool| (*tool, scope.effects(tool)))
             .collect();
-        over_broad(rule, &open, all, &mut found);
-        unconfined(rule, &open, all, &mut found);
+        over_broad(rule, &open, all, scope, &mut found);
+        unconfined(rule, &open, all, scope, &mut found);
     }
     found
 }
 
 /// Whether calls that the rule allows can run without anybody being asked.
-fn runs_unseen(rule: &Subjected<'_>, tool: &ToolFacts, all: &[Subjected<'_>]) -> bool {
+fn runs_unseen(rule: &Subjected<'_>, tool: &ToolFacts, all: &[Subjected<'_>], scope: &Scope<'_>) -> bool {
     let asks = matches!(tool.requires_approval, Some(RequiresApproval::Always(true)));
     // Other rules may make the call ask or deny it; only where none certainly does, the call runs.
     let stopped = || {
@@ -42,12 +42,14 @@ fn runs_unseen(rule: &Subjected<'_>, tool: &ToolFacts, all: &[Subjected<'_>]) ->
                 && !other.rule.evaluate
                 && other.sound
                 && other.source.file.applies_for.is_none()
+                && scope.work.spend(PER_PAIR)
                 && speaks_of_less(other, rule)
                 && other.tools.iter().any(|known| known.name == tool.name)
-                && covers(other, rule, tool)
+                && covers(&scope.work, other, rule, tool)
         })
     };
-    !asks && !stopped()
+    // What was not looked at is not known to run.
+    !asks && !stopped() && !scope.work.is_spent()
 }
 
 fn tests(rule: &Subjected<'_>, wanted: impl Fn(&Subject) -> bool) -> bool {
@@ -58,6 +60,7 @@ fn over_broad(
     rule: &Subjected<'_>,
     open: &[(&ToolFacts, EffectSet)],
     all: &[Subjected<'_>],
+    scope: &Scope<'_>,
     found: &mut Vec<Diagnostic>,
 ) {
     if tests(rule, |subject| matches!(subject, Subject::Args(_) | Subject::Effect)) {
@@ -73,7 +76,7 @@ fn over_broad(
         tool.parameters.get("properties").and_then(Value::as_object).is_some_and(|all| !all.is_empty())
     };
     let mut acting = open.iter().filter(|(tool, effects)| acts(*effects) && has_arguments(tool));
-    let Some((tool, effects)) = acting.find(|(tool, _)| runs_unseen(rule, tool, all)) else { return };
+    let Some((tool, effects)) = acting.find(|(tool, _)| runs_unseen(rule, tool, all, scope)) else { return };
     let effects: Vec<&str> = effects.iter().map(Effect::as_str).collect();
     let message = format!(
         "`{}` allows every call of `{}`, whose effect is {}",
@@ -92,6 +95,7 @@ fn unconfined(
     rule: &Subjected<'_>,
     open: &[(&ToolFacts, EffectSet)],
     all: &[Subjected<'_>],
+    scope: &Scope<'_>,
     found: &mut Vec<Diagnostic>,
 ) {
     if tests(rule, |subject| matches!(subject, Subject::Sandbox(_))) {
@@ -109,7 +113,7 @@ fn unconfined(
     let limited = rule.rule.limits.as_ref().is_some_and(|limits| limits.allow_network.is_some());
     for (tool, effects) in open {
         let Some(what) = hole(tool, *effects) else { continue };
-        if (limited && what != "no sandbox") || !runs_unseen(rule, tool, all) {
+        if (limited && what != "no sandbox") || !runs_unseen(rule, tool, all, scope) {
             continue;
         }
         let message = format!(

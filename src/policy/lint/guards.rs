@@ -1,5 +1,6 @@
 //! Guards that hold less than they look: patterns that miss their files (L012), other ways to the same files (L015).
 
+use super::rules::PER_PAIR;
 use super::scope::{Scope, Subjected, inner};
 use crate::diag::{Code, Diagnostic};
 use crate::model::{AllowFs, SandboxConfig};
@@ -112,10 +113,12 @@ fn other_door(
 ) -> Option<Diagnostic> {
     let selects = |rule: &Subjected<'_>, tool: &ToolFacts| rule.tools.iter().any(|one| one.name == tool.name);
     let same_files = |other: &Subjected<'_>| {
-        other.atoms().iter().flat_map(|atom| inner(&atom.test)).any(|test| {
-            let Test::Path(known) = test else { return false };
-            known.written.iter().any(|text| globs.written.contains(text))
-        })
+        scope.work.spend(PER_PAIR)
+            && other.atoms().iter().flat_map(|atom| inner(&atom.test)).any(|test| {
+                let Test::Path(known) = test else { return false };
+                scope.work.spend(known.written.len() * globs.written.len())
+                    && known.written.iter().any(|text| globs.written.contains(text))
+            })
     };
     let denies = |other: &&Subjected<'_>| other.rule.kind == RuleKind::Guard(Action::Deny);
     if all.iter().filter(denies).any(|other| other.rule.mask.is_some() && same_files(other)) {
@@ -127,10 +130,12 @@ fn other_door(
         all.iter().filter(denies).any(|other| selects(other, tool) && closes(other))
     };
     let door = scope.tools.iter().find(|tool| {
-        reaches_files(tool)
+        scope.work.spend(all.len())
+            && reaches_files(tool)
             && !selects(rule, tool)
             && all.iter().any(|grant| grant.rule.kind.is_grant() && grant.names(tool))
             && !guarded(tool)
+            && !scope.work.is_spent()
     })?;
     let message = format!(
         "`{}` denies files that the tool `{}` can still reach",

@@ -15,6 +15,7 @@ mod rules;
 mod scope;
 mod texts;
 mod wording;
+mod work;
 
 #[cfg(test)]
 mod soundness;

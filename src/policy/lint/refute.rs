@@ -5,19 +5,30 @@ use super::field::Field;
 use super::logic::{Alternatives, Literal, Says};
 use super::number;
 use super::texts;
+use super::work::Work;
 use crate::model::{Effect, EffectSet};
+use crate::policy::check::operands;
 use crate::policy::facts::ToolFacts;
 use crate::policy::matchers::{Measure, Operand, Quantifier, Test};
 use crate::policy::shape::Types;
 use crate::policy::subject::Subject;
 use serde_json::Value;
 
+/// What it takes to look at a literal and at a value of its test, measured in comparisons of two values.
+const PER_LITERAL: usize = 200;
+const PER_VALUE: usize = 50;
+
 /// A test of one value and what is to be said of it.
 pub(super) type Said<'r> = (&'r Test, Says);
 
-/// Whether no call of the tool fulfils one of the alternatives.
-pub(super) fn none(alternatives: Option<&Alternatives<'_>>, tool: &ToolFacts) -> bool {
-    alternatives.is_some_and(|all| all.iter().all(|literals| contradicts(literals, tool)))
+/// Whether no call of the tool fulfils one of the alternatives. No, once there is no work left.
+pub(super) fn none(work: &Work, alternatives: Option<&Alternatives<'_>>, tool: &ToolFacts) -> bool {
+    let cost = |literals: &Vec<Literal<'_>>| {
+        let values = literals.iter().map(|literal| operands(&literal.atom.test).len()).sum::<usize>();
+        literals.len() * PER_LITERAL + values * PER_VALUE + values * values
+    };
+    let one = |literals| work.spend(cost(literals)) && contradicts(literals, tool);
+    alternatives.is_some_and(|all| all.iter().all(one))
 }
 
 fn contradicts(literals: &[Literal<'_>], tool: &ToolFacts) -> bool {
@@ -143,7 +154,7 @@ fn can_doubt(test: &Test, field: &Field) -> bool {
 }
 
 pub(super) fn has_reference(test: &Test) -> bool {
-    crate::policy::check::operands(test).into_iter().any(|operand| matches!(operand, Operand::Ref(_)))
+    operands(test).into_iter().any(|operand| matches!(operand, Operand::Ref(_)))
 }
 
 /// Whether a value of the type can be what is said; more is asked later.

@@ -4,6 +4,7 @@
 use super::logic::{Alternatives, Goal, all, of, of_rule};
 use super::refute::{can_hold, none};
 use super::scope::{Scope, Subjected};
+use super::work::Work;
 use crate::diag::{Code, Diagnostic};
 use crate::model::EXECUTED_LATER;
 use crate::policy::action::{Action, Role};
@@ -14,16 +15,16 @@ use crate::policy::subject::Subject;
 use crate::text::escape;
 use std::collections::HashMap;
 
-/// Most pairs of rules of one tool that are compared, so that the time stays in proportion.
-const MAX_PAIRS: usize = 1000;
+/// What it takes to see whether two rules need a comparison.
+pub(super) const PER_PAIR: usize = 20;
 
 /// Lints of single rules.
-pub(super) fn single(rule: &Subjected<'_>) -> Vec<Diagnostic> {
+pub(super) fn single(rule: &Subjected<'_>, work: &Work) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if rule.sound && !rule.tools.is_empty() {
         impossible_values(rule, &mut found);
         if found.is_empty() {
-            never_matches(rule, &mut found);
+            never_matches(rule, work, &mut found);
         }
     }
     idle_delegate(rule, &mut found);
@@ -56,7 +57,7 @@ fn selected<'r>(rule: &Subjected<'r>, goal: Goal, tool: &ToolFacts) -> Option<Al
     all(parts.into_iter().flatten().map(|condition| of(condition, goal, &tool.name)))
 }
 
-fn never_matches(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
+fn never_matches(rule: &Subjected<'_>, work: &Work, found: &mut Vec<Diagnostic>) {
     // A tool that the conditions leave out by its name says nothing of them.
     let concerned: Vec<&ToolFacts> = rule
         .tools
@@ -69,7 +70,7 @@ fn never_matches(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
     }
     let id = escape(&rule.rule.id);
     let place = |condition: &Condition| condition.atoms().first().map(|atom| atom.span);
-    if concerned.iter().all(|tool| none(selected(rule, Goal::True, tool).as_ref(), tool)) {
+    if concerned.iter().all(|tool| none(work, selected(rule, Goal::True, tool).as_ref(), tool)) {
         let at = rule.rule.when.as_ref().and_then(place).unwrap_or(rule.rule.span);
         let last = rule.rule.when.iter().flat_map(Condition::atoms).last().map_or(at, |atom| atom.span);
         let message = format!("the conditions of `{id}` contradict each other");
@@ -86,7 +87,7 @@ fn never_matches(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
     let never = |selects, excepts| {
         concerned.iter().all(|tool| {
             let both = all([selected(rule, selects, tool), of(unless, excepts, &tool.name)]);
-            none(both.as_ref(), tool)
+            none(work, both.as_ref(), tool)
         })
     };
     let (what, help) = if never(selects, excepts) {
@@ -119,7 +120,7 @@ fn idle_delegate(rule: &Subjected<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Lints of two rules at a time.
 pub(super) fn pairs(scope: &Scope<'_>, rules: &[Subjected<'_>]) -> Vec<Diagnostic> {
-    let mut judge = Judge { by_tool: HashMap::new(), rules, compared: HashMap::new() };
+    let mut judge = Judge { by_tool: HashMap::new(), rules, work: &scope.work };
     for (at, rule) in rules.iter().enumerate() {
         for tool in &rule.tools {
             judge.by_tool.entry(tool.name.as_str()).or_default().push(at);
@@ -133,12 +134,11 @@ struct Judge<'j, 'a> {
     rules: &'j [Subjected<'a>],
     /// The rules that can select a tool, by their place.
     by_tool: HashMap<&'j str, Vec<usize>>,
-    /// How many pairs were compared, by tool.
-    compared: HashMap<&'j str, usize>,
+    work: &'j Work,
 }
 
 impl<'j> Judge<'j, '_> {
-    fn grant(&mut self, at: usize) -> Option<Diagnostic> {
+    fn grant(&self, at: usize) -> Option<Diagnostic> {
         let rules = self.rules;
         let grant = rules.get(at)?;
         if !grant.rule.kind.is_grant() || !grant.sound {
@@ -152,7 +152,7 @@ impl<'j> Judge<'j, '_> {
             .filter(|tool| {
                 let alternatives = of_rule(grant.rule, Goal::True, &tool.name);
                 // What never holds at all was reported, or is meant for other tools.
-                !none(alternatives.as_ref(), tool)
+                !none(self.work, alternatives.as_ref(), tool)
             })
             .collect();
         if let Some(guard) = self.covered(at, &tools, |guard| {
@@ -175,7 +175,7 @@ impl<'j> Judge<'j, '_> {
                 other.rule.kind == grant.rule.kind
                     && (std::ptr::eq(other.source, grant.source) && other.rule.span < grant.rule.span
                         || !std::ptr::eq(other.source, grant.source) && other.rule.id < grant.rule.id
-                        || !covers_all(grant, other))
+                        || !covers_all(self.work, grant, other))
             };
             alike && (stricter || earlier())
         })?;
@@ -184,7 +184,7 @@ impl<'j> Judge<'j, '_> {
 
     /// A rule that, for some tool, covers the grant, if for every tool there is one.
     fn covered(
-        &mut self,
+        &self,
         at: usize,
         tools: &[&'j ToolFacts],
         admits: impl Fn(&Subjected<'_>) -> bool,
@@ -196,13 +196,15 @@ impl<'j> Judge<'j, '_> {
             let candidates = self.by_tool.get(tool.name.as_str()).cloned().unwrap_or_default();
             let found = candidates.into_iter().find(|other_at| {
                 let Some(other) = rules.get(*other_at) else { return false };
-                if *other_at == at || !other.sound || !other.counts_for(tool) || !speaks_of_less(other, grant)
+                if !self.work.spend(PER_PAIR)
+                    || *other_at == at
+                    || !other.sound
+                    || !other.counts_for(tool)
+                    || !speaks_of_less(other, grant)
                 {
                     return false;
                 }
-                let compared = self.compared.entry(tool.name.as_str()).or_default();
-                *compared += 1;
-                *compared <= MAX_PAIRS && admits(other) && covers(other, grant, tool)
+                admits(other) && covers(self.work, other, grant, tool)
             })?;
             first = first.or(Some(found));
         }
@@ -218,18 +220,17 @@ pub(super) fn speaks_of_less(wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bo
 }
 
 /// Whether `wide` matches every call of the tool that the grant `narrow` matches.
-pub(super) fn covers(wide: &Subjected<'_>, narrow: &Subjected<'_>, tool: &ToolFacts) -> bool {
+pub(super) fn covers(work: &Work, wide: &Subjected<'_>, narrow: &Subjected<'_>, tool: &ToolFacts) -> bool {
     let misses = if wide.rule.kind.is_grant() { Goal::NotTrue } else { Goal::False };
     let both = all([of_rule(narrow.rule, Goal::True, &tool.name), of_rule(wide.rule, misses, &tool.name)]);
-    none(both.as_ref(), tool)
+    none(work, both.as_ref(), tool)
 }
 
 /// Whether `wide` matches whenever `narrow` does, for every tool of `narrow`.
-fn covers_all(wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
-    narrow
-        .tools
-        .iter()
-        .all(|tool| wide.tools.iter().any(|known| known.name == tool.name) && covers(wide, narrow, tool))
+fn covers_all(work: &Work, wide: &Subjected<'_>, narrow: &Subjected<'_>) -> bool {
+    narrow.tools.iter().all(|tool| {
+        wide.tools.iter().any(|known| known.name == tool.name) && covers(work, wide, narrow, tool)
+    })
 }
 
 /// Whether the grants of two files are weighed together.

@@ -1,5 +1,6 @@
 //! What the lints know of a rule: its file, the tools that it speaks of, the effects that those can have.
 
+use super::work::Work;
 use crate::model::{EffectSet, Layer};
 use crate::policy::action::Role;
 use crate::policy::check::check_rule;
@@ -15,6 +16,8 @@ use std::collections::HashMap;
 pub(super) struct Scope<'a> {
     pub(super) set: &'a PolicySet,
     pub(super) tools: &'a [ToolFacts],
+    /// What the lints may still do.
+    pub(super) work: Work,
     by_name: HashMap<&'a str, &'a ToolFacts>,
 }
 
@@ -30,7 +33,7 @@ pub(super) struct Subjected<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(set: &'a PolicySet, tools: &'a [ToolFacts]) -> Self {
         let by_name = tools.iter().map(|tool| (tool.name.as_str(), tool)).collect();
-        Self { set, tools, by_name }
+        Self { set, tools, work: Work::new(), by_name }
     }
 
     /// The files of people; nobody can change the built-in one.

@@ -449,3 +449,34 @@ fn the_built_in_policy_is_clean() {
     });
     assert_eq!(lint_of(crate::policy::builtin_text(), &tools), []);
 }
+
+/// Nothing is compared without end, and what was not compared is said once and not guessed.
+#[test]
+fn what_would_take_too_long_is_left_out_and_said() {
+    let note = (Code::PolicyRedundant, Severity::Note);
+    let text = |count: usize| {
+        let rules: Vec<String> = (0..count)
+            .map(|at| {
+                let action = ["allow", "ask", "deny"][at % 3];
+                format!("- {{id: r{at}, tool: pay, when: {{args.to: {{prefix: p{at}}}, args.amount: {{gt: {at}}}, args.urgent: true}}, action: {action}, reason: x}}")
+            })
+            .collect();
+        host(&rules.join("\n")).replace("rules:\n", &format!("{EFFECTS}rules:\n"))
+    };
+    let mut tools = tools();
+    tools[0].sandbox =
+        Some(SandboxConfig { allow_network: Some(AllowNetwork::Yes), ..SandboxConfig::default() });
+    assert_eq!(lint_of(&text(10), &tools), [(Code::PolicyUnconfined, Severity::Warning)]);
+    let many = lint_of(&text(700), &tools);
+    assert_eq!(many.last(), Some(&note), "{many:?}");
+    assert_eq!(many.iter().filter(|one| **one == note).count(), 1);
+
+    let words: Vec<String> = (0..4000).map(|at| format!("w{at}")).collect();
+    let long = format!(
+        "- {{id: a, tool: pay, when: {{args.to: {{in: [{0}]}}}}, unless: {{args.to: {{in: [{0}]}}}}, action: deny, reason: x}}",
+        words.join(", ")
+    );
+    let long =
+        host(&vec![long.clone(), long.replace("id: a", "id: b"), long.replace("id: a", "id: c")].join("\n"));
+    assert_eq!(lint_of(&long, &tools).last(), Some(&note));
+}

@@ -455,6 +455,7 @@ fn control_files_are_known() {
             ".vscode",
             ".git/config.worktree",
             ".git/commondir",
+            "HEAD",
         ])
     );
     assert_eq!(control.exec_later, paths(&[".git/config", ".git/hooks"]));
@@ -463,6 +464,18 @@ fn control_files_are_known() {
     assert!(protected.contains(&PathBuf::from("/code/p/toolctl.yml")));
     assert!(!protected.iter().any(|path| path.ends_with(".envrc") || path.ends_with(".git/config")));
 
+    let bare = self::project()
+        .with_file("/code/p/HEAD", "")
+        .with_file("/code/p/config", "")
+        .with_dir("/code/p/objects")
+        .with_dir("/code/p/refs");
+    let control = open(&bare).unwrap().control_set(&bare, None).unwrap();
+    assert_eq!(control.exec_later, paths(&["config"]));
+    assert!(paths(&["hooks", ".git", "commondir"]).iter().all(|path| control.absent.contains(path)));
+    let both = bare.with_file("/code/p/.git/config", "");
+    let control = open(&both).unwrap().control_set(&both, None).unwrap();
+    assert_eq!(control.exec_later, paths(&[".git/config", "config", ".git"]));
+
     let linked = self::project().with_file("/code/p/.git", "gitdir: /elsewhere");
     let control = open(&linked).unwrap().control_set(&linked, None).unwrap();
     assert_eq!(control.exec_later, paths(&[".git"]));
@@ -470,7 +483,9 @@ fn control_files_are_known() {
     let none = self::project();
     let control = open(&none).unwrap().control_set(&none, None).unwrap();
     assert!(paths(&[".git", "HEAD"]).iter().all(|path| control.absent.contains(path)), "{control:#?}");
-    assert!(!control.protected().iter().any(|path| path.ends_with("HEAD") || path.ends_with(".git")));
+    let protected = control.protected();
+    assert!(protected.iter().any(|path| path.ends_with("HEAD")), "{protected:#?}");
+    assert!(!protected.iter().any(|path| path.ends_with(".git")), "{protected:#?}");
 
     let modules = self::project()
         .with_file("/code/p/.git/modules/a/lib/HEAD", "")

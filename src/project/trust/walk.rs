@@ -119,7 +119,11 @@ impl<'a> ControlSet<'a> {
 
     /// Reads and hashes everything. `extra` are absolute paths of named programs.
     pub(super) fn index(&self, world: &dyn World, extra: &[PathBuf]) -> Result<Index, Diagnostic> {
-        let extra = extra.iter().filter_map(|path| self.name_of(path)).collect();
+        let extra: BTreeSet<String> = extra.iter().filter_map(|path| self.name_of(path)).collect();
+        // A line feed in a name would end its line of the record, and what follows would be read as another line.
+        if let Some(name) = extra.iter().find(|name| has_hidden(name)) {
+            return Err(refuse(&format!("a program's name has hidden characters: {}", escape(name))));
+        }
         let mut index = Index::default();
         for name in self.names(world, &extra)? {
             let entry = Entry::read(world, &self.root.join(&name)).ok_or_else(|| {

@@ -381,3 +381,19 @@ fn a_rule_opens_just_the_hook_that_it_names() {
         assert_eq!(write("policies/x.yaml"), Some(10));
     }
 }
+
+/// However short the lines of a file of calls are, what is said of them does not fill the memory.
+#[test]
+fn short_lines_do_not_fill_the_memory() {
+    let project = allowed(&ordinary());
+    let line = "yes '{' | head -n 40000 >calls; toolctl validate --calls calls --format ndjson >out 2>/dev/null & \
+                p=$!; while grep VmHWM /proc/$p/status >>peak 2>/dev/null; do sleep 0.05; done; \
+                tail -n 1 peak; tail -n 1 out";
+    let ran = finish(project.shell(line), None).expect(0);
+    let out = ran.out();
+    let (peak, last) = out.split_once('\n').unwrap();
+    let peak: u64 = peak.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 80 << 10, "{peak} kB");
+    // The control: all lines were judged.
+    assert!(last.contains("\"line\":40000,"), "{last}");
+}

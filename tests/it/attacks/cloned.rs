@@ -1,7 +1,7 @@
 //! The author of a repository that somebody cloned: nothing of it acts before it is trusted, and nothing of it hurts the
 //! commands with which one looks at it.
 
-use super::{host, script};
+use super::{host, outside, script};
 use crate::harness::{Project, Ran, everybody, finish, ordinary};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -472,5 +472,67 @@ fn scripts_behind_other_programs_are_known() {
         // The control: trusted again, the new script runs.
         project.run(["trust"]).expect(0);
         assert_eq!(project.run(["run", "t"]).expect(0).out(), "EVIL\n", "{command}");
+    }
+}
+
+/// A report goes to the place that was named, and not where the project's author would like it.
+#[test]
+fn reports_go_nowhere_else() {
+    let project = with("tools.d/x.yaml", "name: x\n");
+    let mine = project.outside().join("mine");
+    project.file_at(&mine, "mine");
+    let line = "ln -s ../mine link && ln -s .. folder && ln -s ../new dangling && mkfifo pipe && mkdir real && \
+                echo much longer than what is written >real/old";
+    outside(&project, &project.dir(), line).expect(0);
+    for kind in ["json", "sarif", "github"] {
+        for name in ["link", "folder/mine", "folder/new", "dangling", "pipe", "real", "./link"] {
+            let absolute = project.dir().join(name);
+            for file in [name, absolute.to_str().unwrap()] {
+                let ran = project.run(["check", "--report", &format!("{kind}={file}")]);
+                assert_eq!(ran.code, Some(74), "{kind} {file}: {} {}", ran.out(), ran.stderr);
+            }
+        }
+        assert_eq!(fs::read_to_string(&mine).unwrap(), "mine", "{kind}");
+        assert!(!project.outside().join("new").exists(), "{kind}");
+        // The control: where there is no link, the report is written, and replaces what was there.
+        for name in ["report", "real/old", "../beside"] {
+            project.run(["check", "--report", &format!("{kind}={name}")]).expect(1);
+            let text = fs::read_to_string(project.dir().join(name)).unwrap();
+            assert!(text.contains("source/missing-key") && !text.contains("much longer"), "{name}: {text}");
+        }
+    }
+}
+
+/// The record of trust has a line a file. A program's name that holds lines of its own could speak for other files, so that
+/// a policy that comes with the next pull would be taken for the one that was trusted.
+#[test]
+fn no_name_writes_a_line_into_the_record() {
+    let who = ordinary();
+    for (name, refused) in [
+        ("z\tf\t0\t0\t0\tsha256:00\npolicies/main.yaml\tl\t0\t0\t0\tsha256:00\nz2", true),
+        ("z\n/x", true),
+        ("z\tx", true),
+        ("z\u{202e}x", true),
+        ("z x/policies/main.yaml", false),
+    ] {
+        let project = Project::of(&who);
+        project.file("toolctl.yaml", "agentName: a\n");
+        script(&project, "t", "", "echo ran");
+        project.script(name, "#!/bin/sh\necho other\n");
+        let command = serde_json::to_string(&[format!("../{name}")]).unwrap();
+        project.file(
+            "tools.d/u.yaml",
+            format!("name: u\ndescription: d\nparameters: {{ type: object, additionalProperties: false }}\ncommand: {command}\n"),
+        );
+        project.file("real.yaml", host(&[("t", "read")], ""));
+        outside(&project, &project.dir(), "mkdir policies && ln -s ../real.yaml policies/main.yaml")
+            .expect(0);
+        let ran = project.run(["trust"]);
+        assert_eq!(ran.code, Some(if refused { 4 } else { 0 }), "{name:?}: {} {}", ran.out(), ran.stderr);
+        // The control: what may be trusted runs, until something is not as it was.
+        let ran = project.run(["run", "t"]);
+        assert_eq!(ran.code == Some(0), !refused, "{name:?}: {}", ran.stderr);
+        project.file("real.yaml", host(&[("t", "write")], ""));
+        assert_ne!(project.run(["run", "t"]).code, Some(0), "{name:?}");
     }
 }

@@ -23,6 +23,26 @@ const GIT: &[(&str, &str, &str)] = &[
         "",
         "mkdir objects refs && echo 'ref: refs/heads/x' > HEAD && { cat evil; printf '\\tbare = false\\n\\tworktree = .\\n'; } > config",
     ),
+    (
+        "a repository around one that is broken",
+        "git init -q",
+        "rm .git/HEAD && mkdir objects refs && echo 'ref: refs/heads/x' > HEAD && { cat evil; printf '\\tbare = false\\n\\tworktree = .\\n'; } > config",
+    ),
+    (
+        "a repository around one that is moved away",
+        "git init -q",
+        "mv .git/refs .git/r && mkdir objects refs && echo 'ref: refs/heads/x' > HEAD && { cat evil; printf '\\tbare = false\\n\\tworktree = .\\n'; } > config",
+    ),
+    (
+        "a repository around one that is broken, of which the author brought nearly all",
+        "git init -q && mkdir objects refs && echo 'ref: refs/heads/x' > HEAD && { cat evil; printf '\\tbare = false\\n\\tworktree = .\\n'; } > config",
+        "rm .git/HEAD",
+    ),
+    (
+        "the settings of a bare repository",
+        "mkdir objects refs && echo 'ref: refs/heads/x' > HEAD",
+        "{ cat evil; printf '\\tbare = false\\n\\tworktree = .\\n'; } > config",
+    ),
     ("the settings themselves", "git init -q", "cat evil > .git/config"),
     (
         "the settings, moved away",
