@@ -442,6 +442,6 @@ fn what_would_take_too_long_is_left_out_and_said() {
         words.join(", ")
     );
     let long =
-        host(&vec![long.clone(), long.replace("id: a", "id: b"), long.replace("id: a", "id: c")].join("\n"));
+        host(&[long.clone(), long.replace("id: a", "id: b"), long.replace("id: a", "id: c")].join("\n"));
     assert_eq!(lint_of(&long, &tools).last(), Some(&note));
 }
