@@ -471,12 +471,11 @@ fn what_would_take_too_long_is_left_out_and_said() {
     assert_eq!(many.last(), Some(&note), "{many:?}");
     assert_eq!(many.iter().filter(|one| **one == note).count(), 1);
 
-    let words: Vec<String> = (0..4000).map(|at| format!("w{at}")).collect();
+    let words: Vec<String> = (0..3000).map(|at| format!("w{at}")).collect();
     let long = format!(
         "- {{id: a, tool: pay, when: {{args.to: {{in: [{0}]}}}}, unless: {{args.to: {{in: [{0}]}}}}, action: deny, reason: x}}",
         words.join(", ")
     );
-    let long =
-        host(&vec![long.clone(), long.replace("id: a", "id: b"), long.replace("id: a", "id: c")].join("\n"));
+    let long = host(&[long.clone(), long.replace("id: a", "id: b")].join("\n"));
     assert_eq!(lint_of(&long, &tools).last(), Some(&note));
 }
