@@ -8,10 +8,13 @@ use std::ffi::OsString;
 const CALLS: [&str; 4] = ["run", "plan", "validate", "explain"];
 
 /// The error with a tip how an argument of a tool is written, where that is what was meant. What is near to an option of
-/// toolctl keeps the tip that names it.
+/// toolctl, or known from other programs, keeps the tip that it has.
 pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let calls = words.iter().any(|word| CALLS.iter().any(|name| word == name));
-    if error.kind() != ErrorKind::UnknownArgument || !calls || error.get(ContextKind::SuggestedArg).is_some()
+    let told = [ContextKind::SuggestedArg, ContextKind::Suggested];
+    if error.kind() != ErrorKind::UnknownArgument
+        || !calls
+        || told.iter().any(|kind| error.get(*kind).is_some())
     {
         return error;
     }
@@ -48,6 +51,7 @@ fn meant(found: &str, words: &[OsString]) -> String {
 mod tests {
     use super::with_tip;
     use crate::cli::args::parse;
+    use crate::cli::foreign::explained;
     use std::ffi::OsString;
 
     #[test]
@@ -63,7 +67,7 @@ mod tests {
             (&["toolctl", "check", "--strct"], None),
         ] {
             let words: Vec<OsString> = line.iter().map(OsString::from).collect();
-            let text = with_tip(parse(&words).unwrap_err(), &words).to_string();
+            let text = with_tip(explained(parse(&words).unwrap_err()), &words).to_string();
             assert_eq!(text.contains("an argument of the tool"), tip.is_some(), "{text}");
             assert!(tip.is_none_or(|tip| text.contains(tip)), "{text}");
         }

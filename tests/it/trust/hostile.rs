@@ -250,10 +250,14 @@ fn guards_count_and_grants_wait() {
         project.run(["run", "read_file", "-a", "path=docs/x"]).expect(10).says("main/no-docs");
         let ran = project.run(["run", "read_file", "-a", "path=hello"]).expect(0);
         for key in ["`sandbox`", "`approval.timeoutAction`", "`concurrency`"] {
-            assert!(ran.stderr.contains(&format!("{key} is left out")), "{key}: {}", ran.stderr);
+            let listed = project.run(["check"]);
+            let text = format!("{}{}", listed.out(), listed.stderr);
+            assert!(text.contains(&format!("{key} is left out")), "{key}: {text}");
         }
-        assert_eq!(ran.stderr.matches("warning[config/needs-trust]").count(), 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains("toolctl.yaml:1:1"), "{}", ran.stderr);
+        // A call says it once, with the first of them and where to find the others.
+        assert_eq!(ran.stderr.matches("warning[config/needs-trust]").count(), 1, "{}", ran.stderr);
+        assert!(ran.stderr.contains("2 more like it: toolctl check"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("toolctl.yaml:3:1"), "{}", ran.stderr);
         assert!(project.run(["policy", "show"]).expect(0).out().contains("guards only: needs trust"));
         project.run(["run", "t"]).expect(4);
         project.run(["run", "write_file", "-a", "path=n", "-a", "content=x"]).expect(4);
