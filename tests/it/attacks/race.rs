@@ -12,21 +12,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
+/// How long each side stands still, in microseconds. Most are far shorter than a call, which so meets both sides; the long
+/// one lets some calls through whole, on a slow machine too. An odd number of them gives both sides each in turn.
+const PAUSES: [u64; 15] =
+    [300, 300, 900, 300, 2_000, 300, 300, 5_000, 300, 900, 300, 300, 2_000, 300, 120_000];
+
 /// Exchanges two names in a loop, until dropped.
-struct Swap {
+pub(super) struct Swap {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Swap {
-    fn start(a: PathBuf, b: PathBuf) -> Self {
+    pub(super) fn start(a: PathBuf, b: PathBuf) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
-            while !seen.load(Ordering::Relaxed) {
+            for pause in PAUSES.iter().cycle() {
+                if seen.load(Ordering::Relaxed) {
+                    break;
+                }
                 renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
-                // Without a pause neither side is ever seen to stand still.
-                std::thread::sleep(std::time::Duration::from_micros(300));
+                std::thread::sleep(std::time::Duration::from_micros(*pause));
             }
         });
         Self { stop, thread: Some(thread) }
